@@ -1,0 +1,41 @@
+"""What a call to a worker can end in, other than its answer.
+
+ConnectError
+├── ConnectApiError     the worker answered with an error: `status` and its own message
+├── WorkerUnreachable   nobody answered: start a worker, or say where it is
+└── WaitTimeout         what was waited for did not come about in time
+"""
+
+# ruff: noqa: N818 - a name that says what is the case needs no Error at its end
+
+from __future__ import annotations
+
+from penstock.sdk.errors import PenstockError
+
+
+class ConnectError(PenstockError):
+    """Base of the errors of this room; the text is meant for the user as it is."""
+
+
+class ConnectApiError(ConnectError):
+    """The worker refused or failed: ``status`` is HTTP's, ``message`` the worker's."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+
+
+class WorkerUnreachable(ConnectError):
+    """Nobody answered at ``url``. Whether a change took effect is unknown."""
+
+    def __init__(self, url: str, why: str) -> None:
+        super().__init__(
+            f"No answer from a worker at {url} ({why}). Is it running? Start one with "
+            f"`penstock up`, or say where it is with --url or PENSTOCK_URL."
+        )
+        self.url = url
+
+
+class WaitTimeout(ConnectError):
+    """The time given to a wait is over; what was waited for may still come."""

@@ -1,0 +1,69 @@
+"""One HTTP exchange with a worker: its answer, or an error of this room."""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import Any
+
+import httpx
+
+from penstock.client.errors import ConnectApiError, ConnectError, WorkerUnreachable
+
+
+class Transport:
+    """Sends requests to one worker and keeps its connections. Thread-safe."""
+
+    def __init__(self, url: str, timeout: float) -> None:
+        self.url = url.rstrip("/")
+        try:
+            parsed = httpx.URL(self.url)
+        except httpx.InvalidURL as error:
+            raise ConnectError(f"{url} is no URL: {error}") from error
+        if parsed.scheme not in ("http", "https") or not parsed.host:
+            raise ConnectError(f"{url} is no URL of a worker; one looks like http://127.0.0.1:8083")
+        # A proxy of this machine's environment cannot know what runs on this machine.
+        self._http = httpx.Client(timeout=timeout, trust_env=not _is_loopback(parsed.host))
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
+
+    def send(self, method: str, path: str, **options: Any) -> httpx.Response:
+        """Send a request; whatever was answered, errors too."""
+        try:
+            return self._http.request(method, self.url + path, **options)
+        except httpx.TimeoutException as error:
+            raise WorkerUnreachable(self.url, "it took too long") from error
+        except httpx.TransportError as error:
+            raise WorkerUnreachable(self.url, str(error) or type(error).__name__) from error
+
+    def call(self, method: str, path: str, **options: Any) -> Any:
+        """Send a request; the JSON of the answer, None if it has no body."""
+        response = self.send(method, path, **options)
+        if not response.is_success:
+            raise ConnectApiError(response.status_code, _message(response))
+        return _json(response) if response.content else None
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _json(response: httpx.Response) -> Any:
+    try:
+        return response.json()
+    except ValueError as error:
+        raise ConnectApiError(
+            response.status_code, f"{response.url} answered with something other than JSON"
+        ) from error
+
+
+def _message(response: httpx.Response) -> str:
+    try:
+        message = response.json()["message"]
+    except (ValueError, KeyError, TypeError):
+        message = None
+    return str(message or f"HTTP {response.status_code} {response.reason_phrase}")

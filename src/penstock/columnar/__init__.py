@@ -1,0 +1,1 @@
+"""Converters and transforms: pure functions over Arrow batches, without Spark and Kafka."""

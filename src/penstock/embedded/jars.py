@@ -1,0 +1,138 @@
+"""The jars of the broker and of Spark's Kafka connector, in a cache folder of the user."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from penstock.embedded.errors import JarsUnavailable
+from penstock.embedded.ivy import CONFIGURATIONS, IVY_XML, IvyError, Progress, retrieve
+from penstock.embedded.java import Java
+from penstock.embedded.locks import FileLock
+
+MARKER = "complete.json"
+
+
+@dataclass(frozen=True)
+class Jars:
+    """The folder of the broker's jars, and the jars to give to Spark."""
+
+    broker: Path
+    spark: list[Path]
+
+
+def ensure_jars(java: Java, progress: Progress | None = None, cache: Path | None = None) -> Jars:
+    """Return the jars, downloading them first where the cache lacks them or is damaged.
+
+    A complete cache needs neither network nor Java nor write access. Safe to call from several
+    processes at once: one downloads, the others wait. Raises JarsUnavailable.
+    """
+    folder = jars_folder(cache)
+    jars = read_complete(folder)
+    return jars if jars else _fill(folder, java, progress or (lambda _: None))
+
+
+def jars_folder(cache: Path | None = None) -> Path:
+    """Return the folder that holds the jars once complete; its name changes with their list."""
+    key = hashlib.sha256(IVY_XML.encode()).hexdigest()[:16]
+    return (cache or cache_folder()) / f"jars-{key}"
+
+
+def cache_folder() -> Path:
+    """Return PENSTOCK_CACHE_DIR, or the platform's cache folder for this user."""
+    if chosen := os.environ.get("PENSTOCK_CACHE_DIR"):
+        return Path(chosen).expanduser().absolute()
+    if xdg := os.environ.get("XDG_CACHE_HOME"):
+        return Path(xdg) / "penstock"
+    home = "~/Library/Caches" if sys.platform == "darwin" else "~/.cache"
+    return Path(home).expanduser() / "penstock"
+
+
+def read_complete(folder: Path) -> Jars | None:
+    """Return the jars of a complete folder, or None where any is missing, added or cut short."""
+    try:
+        expected = json.loads((folder / MARKER).read_text())
+        actual = _sizes(folder)
+    except (OSError, ValueError):
+        return None
+    if expected != actual or not all(actual.values()):
+        return None
+    return _jars(folder)
+
+
+def _jars(folder: Path) -> Jars:
+    return Jars(folder / "broker", sorted((folder / "spark").iterdir()))
+
+
+def _sizes(folder: Path) -> dict[str, dict[str, int]]:
+    return {
+        configuration: {jar.name: jar.stat().st_size for jar in (folder / configuration).iterdir()}
+        for configuration in CONFIGURATIONS
+    }
+
+
+def _fill(folder: Path, java: Java, progress: Progress) -> Jars:
+    lock = FileLock(folder.with_suffix(".lock"))
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        lock.acquire(lambda pid: progress(f"waiting for process {pid}, which downloads the jars"))
+        return read_complete(folder) or _download(folder, java, progress)
+    except OSError as failed:
+        raise JarsUnavailable(_unwritable(folder.parent, failed)) from failed
+    finally:
+        lock.release()
+
+
+def _download(folder: Path, java: Java, progress: Progress) -> Jars:
+    _remove_leftovers(folder)
+    # Never a fixed name: an Ivy whose parent was killed may write a moment longer.
+    part = Path(tempfile.mkdtemp(prefix=f"{folder.name}.part-", dir=folder.parent))
+    try:
+        progress(f"downloading jars (about 55 MB, once) to {folder}")
+        retrieve(java, part, progress)
+        return _complete(part, folder)
+    except IvyError as failed:
+        raise JarsUnavailable(_unreachable(folder, str(failed))) from None
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def _complete(part: Path, folder: Path) -> Jars:
+    shutil.rmtree(part / ".ivy")
+    (part / "ivy.log").unlink()  # It may name a private mirror, and this folder is for copying.
+    part.chmod(0o755)
+    (part / MARKER).write_text(json.dumps(_sizes(part), indent=1))
+    if read_complete(part) is None:
+        raise IvyError("Ivy ended well but left no jars")
+    part.rename(folder)
+    return _jars(folder)
+
+
+def _remove_leftovers(folder: Path) -> None:
+    for leftover in folder.parent.glob(f"{folder.name}.part-*"):
+        shutil.rmtree(leftover, ignore_errors=True)
+    if folder.exists():
+        shutil.rmtree(folder)
+
+
+def _unreachable(folder: Path, why: str) -> str:
+    return (
+        f"The jars of Kafka and of Spark's Kafka connector could not be downloaded.\n{why}\n"
+        f"Connect this machine to the network once and try again (behind a proxy, set "
+        f"JAVA_TOOL_OPTIONS=-Dhttps.proxyHost=... -Dhttps.proxyPort=...; with a mirror of your "
+        f"own, PENSTOCK_IVY_SETTINGS to an ivysettings.xml), or copy the folder {folder} from a "
+        f"machine that has it, or set PENSTOCK_CACHE_DIR to a folder that holds {folder.name}."
+    )
+
+
+def _unwritable(cache: Path, failed: OSError) -> str:
+    return (
+        f"The cache folder {cache} cannot be used: {failed.strerror}. "
+        f"Make it writable with space for 120 MB, or set PENSTOCK_CACHE_DIR to another folder."
+    )

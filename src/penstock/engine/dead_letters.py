@@ -1,0 +1,70 @@
+"""Records that a sink could not handle: skipped, or set aside in the dead letter topic.
+
+Taking one must not be able to fail on what the record holds, or one bad record would stop the
+connector that was told to tolerate it: texts are cut to a length and nothing is evaluated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+
+from penstock.engine.lease import SinkLease
+from penstock.engine.traces import scrub
+from penstock.sdk.errors import FatalError, RecordError
+
+HEADER_LIMIT = 4096
+PREFIX = "__connect.errors."
+
+Letter = tuple[str, bytes | None, bytes | None, list[tuple[str, bytes | None]]]
+
+
+class DeadLetters:
+    """The bad records of one lease."""
+
+    def __init__(self, lease: SinkLease) -> None:
+        self._lease = lease
+        self._taken = 0
+        self._letters: list[Letter] = []
+
+    def __len__(self) -> int:
+        return self._taken
+
+    def records(self) -> Iterator[Letter]:
+        """(topic, value, key, headers) of what goes to the dead letter topic."""
+        return iter(self._letters)
+
+    def take(self, raw: pa.RecordBatch, error: RecordError) -> None:
+        """Set one record aside; FatalError when the connector tolerates none."""
+        record = {name: raw.column(name)[error.row].as_py() for name in raw.schema.names}
+        place = f"{record['topic']}-{record['partition']} at offset {record['offset']}"
+        if not self._lease.tolerance.all_errors:
+            raise FatalError(
+                f"Tolerance exceeded in error handler: record {place}: {error}. Skip it by altering "
+                "this connector's offset, or set errors.tolerance=all."
+            ) from error
+        self._taken += 1
+        if self._lease.tolerance.dead_letter_topic:
+            self._letters.append(self._letter(record, error))
+
+    def _letter(self, record: dict[str, Any], error: RecordError) -> Letter:
+        headers = [(h["key"], h["value"]) for h in record["headers"] or ()]
+        if self._lease.tolerance.context_headers:
+            headers += self._context(record, error)
+        topic = self._lease.tolerance.dead_letter_topic
+        return topic, record["value"], record["key"], headers
+
+    def _context(self, record: dict[str, Any], error: RecordError) -> list[tuple[str, bytes]]:
+        facts = {
+            "topic": record["topic"],
+            "partition": record["partition"],
+            "offset": record["offset"],
+            "connector.name": self._lease.connector,
+            "task.id": self._lease.task,
+            "stage": "VALUE_CONVERTER",
+            "exception.class.name": type(error).__name__,
+            "exception.message": scrub(str(error), self._lease.secrets),
+        }
+        return [(PREFIX + k, str(v).encode()[:HEADER_LIMIT]) for k, v in facts.items()]

@@ -1,0 +1,130 @@
+"""The lease's end of the heartbeat: once a second to the worker, which says go on or finish.
+
+A thread of its own, so that a task that hangs is still heard of, with the place where it hangs.
+When nothing has been heard from the worker for ``unanswered_seconds``, the lease is an orphan and
+must end by itself: its worker is frozen, cut off or dead.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import select
+import socket
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from penstock.engine.lease import HeartbeatAddress, Limits
+
+STUCK_SECONDS = 3.0
+
+
+@dataclass
+class Progress:
+    """What a lease tells its worker; written by the lease, read by the heartbeat's thread."""
+
+    records: int = 0
+    payload_bytes: int = 0
+    transactions: int = 0
+    dry_since: float | None = None
+    last_step: float = 0.0
+
+    def step(self) -> None:
+        """The task's own code has just returned."""
+        self.last_step = time.monotonic()
+
+
+class Heartbeat:
+    """Beats until closed; ``finish`` and ``orphaned`` are what the lease looks at."""
+
+    def __init__(self, address: HeartbeatAddress, lease_id: str, limits: Limits) -> None:
+        self.progress = Progress(last_step=time.monotonic())
+        self.finish = threading.Event()
+        self.orphaned = threading.Event()
+        self._address = address
+        self._lease_id = lease_id
+        self._limits = limits
+        self._closed = threading.Event()
+        self._heard = time.monotonic()
+        self._main = threading.get_ident()
+        self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
+
+    @property
+    def over(self) -> bool:
+        """Whether the lease should end now, for either reason."""
+        return self.finish.is_set() or self.orphaned.is_set()
+
+    def start(self) -> None:
+        """Begin to beat."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop beating."""
+        self._closed.set()
+        self._thread.join(timeout=2)
+
+    def _run(self) -> None:
+        while not self._closed.is_set() and not self.orphaned.is_set():
+            with contextlib.suppress(OSError), self._connect() as connection:
+                self._converse(connection)
+            self._check_answers()
+            self._closed.wait(0.2)
+
+    def _connect(self) -> socket.socket:
+        address = (self._address.host, self._address.port)
+        return socket.create_connection(address, timeout=self._limits.unanswered_seconds)
+
+    def _converse(self, connection: socket.socket) -> None:
+        while not self._closed.is_set() and not self.orphaned.is_set():
+            connection.sendall(self._message())
+            due = time.monotonic() + self._limits.heartbeat_seconds
+            while not self._closed.is_set() and (left := due - time.monotonic()) > 0:
+                if select.select([connection], [], [], min(left, 0.1))[0]:
+                    self._hear(connection.recv(4096))
+                self._check_answers()
+
+    def _hear(self, data: bytes) -> None:
+        if not data:
+            raise ConnectionResetError("the worker closed the connection")
+        self._heard = time.monotonic()
+        if b"finish" in data:
+            self.finish.set()
+
+    def _check_answers(self) -> None:
+        if time.monotonic() - self._heard > self._limits.unanswered_seconds:
+            self.orphaned.set()
+
+    def _message(self) -> bytes:
+        now = time.monotonic()
+        progress = self.progress
+        body: dict[str, Any] = {
+            "token": self._address.token,
+            "lease": self._lease_id,
+            "records": progress.records,
+            "bytes": progress.payload_bytes,
+            "transactions": progress.transactions,
+            "dry": None if progress.dry_since is None else now - progress.dry_since,
+        }
+        if now - progress.last_step > STUCK_SECONDS:
+            body["stuck"] = self._where()
+        return json.dumps(body).encode() + b"\n"
+
+    def _where(self) -> str:
+        frame = sys._current_frames().get(self._main)
+        return "".join(traceback.format_stack(frame)[-6:]) if frame else ""
+
+
+@contextlib.contextmanager
+def beating(address: HeartbeatAddress, lease_id: str, limits: Limits) -> Iterator[Heartbeat]:
+    """A heartbeat for the length of a ``with`` block."""
+    heartbeat = Heartbeat(address, lease_id, limits)
+    heartbeat.start()
+    try:
+        yield heartbeat
+    finally:
+        heartbeat.close()

@@ -1,0 +1,145 @@
+"""What travels between the worker and a lease: the order, and the report.
+
+A lease is one task of a Spark job: it runs one connector task from the positions it was given,
+commits many short transactions, and reports as data, never as an exception, how it ended.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from penstock.engine.pipeline import Pipeline
+from penstock.kafka.clients import Connection
+from penstock.sdk.tasks import Assignment, SinkTask, SourceTask
+
+KeyedOffset = tuple[bytes, Mapping[str, Any], Mapping[str, Any]]
+"""Original key bytes in the offsets topic, source partition, source offset."""
+
+
+class End(StrEnum):
+    """How a lease ended, and so what the worker does next."""
+
+    DONE = "done"
+    """Everything it took is committed; its positions are the new positions."""
+    LOST = "lost"
+    """Replaced, orphaned or unsure: fence, read the offsets, plan again."""
+    FAILED = "failed"
+    """The task's own error: it turns FAILED."""
+    PLAN_AGAIN = "plan again"
+    """A Spark re-attempt, which touches nothing: fence, read the offsets, plan again."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Bounds of a lease and of its transactions."""
+
+    lease_seconds: float = 60.0
+    dry_seconds: float = 1.0
+    heartbeat_seconds: float = 1.0
+    unanswered_seconds: float = 5.0
+    transaction_seconds: float = 1.0
+    transaction_records: int = 100_000
+    transaction_bytes: int = 32 * 1024 * 1024
+    poll_pause: float = 0.05
+
+
+@dataclass(frozen=True)
+class HeartbeatAddress:
+    """Where a lease reports, and the word that proves it is ours."""
+
+    host: str
+    port: int
+    token: str
+
+
+@dataclass(frozen=True)
+class Membership:
+    """The worker's standing in its group: every transaction is committed under it."""
+
+    metadata: bytes
+    topic: str
+
+
+@dataclass(frozen=True)
+class Lease:
+    """What both kinds of lease need."""
+
+    lease_id: str
+    previous: str | None
+    """The lease that committed last for this task: its process may reuse its producer."""
+    connector: str
+    task: int
+    config: Mapping[str, str]
+    pipeline: Pipeline
+    connection: Connection
+    transactional_id: str
+    membership: Membership
+    heartbeat: HeartbeatAddress
+    limits: Limits
+    secrets: tuple[str, ...]
+    producer_settings: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class SourceLease(Lease):
+    """An order to read a source from ``positions``."""
+
+    task_class: type[SourceTask]
+    offsets_topic: str
+    positions: tuple[KeyedOffset, ...]
+    partition_keys: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """What happens to a record that cannot be handled."""
+
+    all_errors: bool = False
+    dead_letter_topic: str = ""
+    context_headers: bool = False
+
+
+@dataclass(frozen=True)
+class SinkLease(Lease):
+    """An order to write ``ranges``, given all partitions of the task in ``assignments``."""
+
+    task_class: type[SinkTask]
+    group: str
+    group_metadata: bytes
+    ranges: Mapping[tuple[str, int], tuple[int, int]]
+    """Planned [start, end) of each partition that has something new."""
+    assignments: tuple[Assignment, ...]
+    copy_topic: str
+    """Compacted topic that keeps a copy of the group's offsets, against their expiry."""
+    tolerance: Tolerance = field(default_factory=Tolerance)
+
+
+@dataclass(frozen=True)
+class Report:
+    """How a lease ended. ``positions`` are those it committed and that changed."""
+
+    task: int
+    lease_id: str
+    end: End
+    positions: tuple[KeyedOffset, ...] = ()
+    sink_positions: Mapping[tuple[str, int], tuple[int, str]] = field(default_factory=dict)
+    records: int = 0
+    payload_bytes: int = 0
+    dead_letters: int = 0
+    topics: frozenset[str] = frozenset()
+    trace: str = ""
+
+    def to_bytes(self) -> bytes:
+        """For the way back through Spark. Only our own processes write and read this."""
+        return pickle.dumps(self)
+
+    @staticmethod
+    def from_bytes(data: bytes) -> Report:
+        """The other direction of ``to_bytes``."""
+        report = pickle.loads(data)  # noqa: S301 (written by our own Python worker)
+        assert isinstance(report, Report)  # noqa: S101 (narrows the type)
+        return report

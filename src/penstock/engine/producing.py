@@ -1,0 +1,102 @@
+"""The hot loop: from binary columns to the producer's queue."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+from confluent_kafka import KafkaException
+
+from penstock.engine.pipeline import Encoded
+from penstock.kafka.errors import REFUSED, RecordRefused, describe
+from penstock.kafka.transactions import Transactions
+
+
+@dataclass(frozen=True)
+class Sent:
+    """What a call of ``produce`` put into the transaction."""
+
+    records: int
+    payload_bytes: int
+    topics: frozenset[str]
+
+
+def produce(producer: Transactions, encoded: Encoded) -> Sent:
+    """Add every record of the batch to the open transaction, in order."""
+    producer.begin()
+    topic = _single_topic(encoded.batch.column("topic"))
+    if topic is not None and _plain(encoded):
+        _produce_values(producer, topic, encoded.value)
+    else:
+        _produce_rows(producer, encoded)
+    topics = frozenset(pa.compute.unique(encoded.batch.column("topic")).to_pylist())
+    size = encoded.value.nbytes + encoded.key.nbytes
+    return Sent(len(encoded.value), size, topics)
+
+
+def _single_topic(topics: pa.Array) -> str | None:
+    if isinstance(topics, pa.DictionaryArray) and len(topics.dictionary) == 1:
+        return str(topics.dictionary[0].as_py())
+    return None
+
+
+def _plain(encoded: Encoded) -> bool:
+    """Whether the records are nothing but values."""
+    columns = [encoded.key, *(encoded.batch.column(c) for c in ("partition", "timestamp", "headers"))]
+    return all(column.null_count == len(column) for column in columns)
+
+
+def _produce_values(producer: Transactions, topic: str, values: pa.Array) -> None:
+    send, poll = producer.raw.produce, producer.raw.poll
+    for value in values.to_pylist():
+        try:
+            send(topic, value)
+        except BufferError:
+            poll(0)
+            producer.send(topic, value)
+        except KafkaException as error:
+            raise _refusal(producer, topic, error, value) from error
+    poll(0)
+
+
+def _produce_rows(producer: Transactions, encoded: Encoded) -> None:
+    for topic, value, key, more in _rows(encoded):
+        producer.send(topic, value, key, **more)
+    producer.raw.poll(0)
+
+
+def _rows(encoded: Encoded) -> Iterator[tuple[str, bytes | None, bytes | None, dict[str, Any]]]:
+    batch = encoded.batch
+    rows = zip(
+        batch.column("topic").to_pylist(),
+        encoded.value.to_pylist(),
+        encoded.key.to_pylist(),
+        batch.column("partition").to_pylist(),
+        batch.column("timestamp").to_pylist(),
+        batch.column("headers").to_pylist(),
+        strict=True,
+    )
+    for topic, value, key, partition, timestamp, headers in rows:
+        more: dict[str, Any] = {}
+        if partition is not None:
+            more["partition"] = partition
+        if timestamp is not None:
+            more["timestamp"] = timestamp
+        if headers:
+            more["headers"] = [(h["key"], h["value"]) for h in headers]
+        yield topic, value, key, more
+
+
+def _refusal(
+    producer: Transactions, topic: str, error: KafkaException, value: bytes | None
+) -> Exception:
+    if error.args[0].code() not in REFUSED:
+        return producer.fault(error)
+    producer.abort()
+    size = len(value or b"")
+    return RecordRefused(
+        f"topic {topic} does not take a record of {size} bytes ({describe(error)}). Raise "
+        "max.message.bytes of the topic and message.max.bytes of the broker, or make it smaller."
+    )

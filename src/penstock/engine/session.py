@@ -1,0 +1,209 @@
+"""The one Spark session of a worker, started when the first turn needs it.
+
+Every setting is here. ``spark.*`` keys of the worker's configuration win over the defaults, except
+the few without which the protocol would not hold (``FIXED``).
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+log = logging.getLogger(__name__)
+
+REDACTION = "(?i)secret|password|token|access[.]?key|jaas|sasl|ssl"
+
+LOG4J = """\
+rootLogger.level = warn
+rootLogger.appenderRef.file.ref = file
+appender.file.type = RollingFile
+appender.file.name = file
+appender.file.fileName = {path}
+appender.file.filePattern = {path}.%i
+appender.file.layout.type = PatternLayout
+appender.file.layout.pattern = %d{{ISO8601}} %p %c{{1}}: %m%n%ex
+appender.file.policies.type = Policies
+appender.file.policies.size.type = SizeBasedTriggeringPolicy
+appender.file.policies.size.size = 10MB
+appender.file.strategy.type = DefaultRolloverStrategy
+appender.file.strategy.max = 2
+"""
+
+
+@dataclass(frozen=True)
+class SparkSettings:
+    """Where the session runs and where it keeps its files."""
+
+    data_dir: Path
+    jars: Sequence[Path] = ()
+    java_home: Path | None = None
+    worker_config: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def master(self) -> str:
+        """The master that will be used."""
+        return self.worker_config.get("spark.master") or default_master()
+
+    @property
+    def local(self) -> bool:
+        """Whether everything runs on this machine, in one JVM."""
+        return self.master.startswith("local")
+
+    @property
+    def slots(self) -> int:
+        """How many leases may run at once."""
+        found = re.match(r"local\[(\d+)", self.master)
+        if found:
+            return int(found.group(1))
+        return int(self.worker_config.get("spark.cores.max", "8"))
+
+    def conf(self) -> dict[str, str]:
+        """Every Spark setting of this worker."""
+        given = {k: v for k, v in self.worker_config.items() if k.startswith("spark.")}
+        conf = {**self._defaults(), **given, **FIXED}
+        options = conf.get("spark.driver.extraJavaOptions", "")
+        conf["spark.driver.extraJavaOptions"] = f"{self._log_option()} {options}".strip()
+        return conf
+
+    def _defaults(self) -> dict[str, str]:
+        defaults = {
+            "spark.master": self.master,
+            "spark.app.name": "penstock",
+            "spark.ui.enabled": "false",
+            "spark.driver.memory": "1g",
+            "spark.jars": ",".join(str(jar) for jar in self.jars),
+            "spark.local.dir": str(self.data_dir / "spark"),
+            "spark.sql.warehouse.dir": str(self.data_dir / "spark" / "warehouse"),
+            "spark.sql.shuffle.partitions": "4",
+            "spark.redaction.regex": REDACTION,
+            "spark.sql.execution.arrow.maxRecordsPerBatch": "50000",
+            "spark.sql.execution.arrow.maxBytesPerBatch": str(16 * 1024 * 1024),
+            "spark.executorEnv.POLARS_MAX_THREADS": "1",
+            "spark.executorEnv.OMP_NUM_THREADS": "1",
+            # A long life: what Spark remembers of finished work must not grow.
+            "spark.ui.retainedJobs": "50",
+            "spark.ui.retainedStages": "50",
+            "spark.ui.retainedTasks": "1000",
+            "spark.sql.ui.retainedExecutions": "50",
+            "spark.worker.cleanup.enabled": "true",
+        }
+        if self.local:
+            defaults |= {
+                "spark.driver.host": "127.0.0.1",
+                "spark.driver.bindAddress": "127.0.0.1",
+            }
+        return defaults
+
+    def _log_option(self) -> str:
+        config = self.data_dir / "spark-log4j2.properties"
+        config.write_text(LOG4J.format(path=self.data_dir / "spark.log"))
+        return f"-Dlog4j2.configurationFile=file:{config} -XX:+UseSerialGC -XX:TieredStopAtLevel=4"
+
+
+FIXED = {
+    # A second copy of a lease would fence the first.
+    "spark.speculation": "false",
+    "spark.python.daemon.module": "penstock.engine.daemon",
+    "spark.python.worker.reuse": "true",
+    "spark.scheduler.mode": "FAIR",
+}
+
+
+def default_master() -> str:
+    """More slots than cores: leases mostly wait, and slots are cheap."""
+    return f"local[{max(8, 4 * (os.cpu_count() or 1))}]"
+
+
+class LazySession:
+    """Starts the session at first use, and anew should its JVM have died. Thread-safe."""
+
+    def __init__(
+        self, settings: SparkSettings, prepare: Callable[[], SparkSettings] | None = None
+    ) -> None:
+        self.settings = settings
+        self._prepare = prepare
+        self._lock = threading.Lock()
+        self._session: SparkSession | None = None
+
+    @property
+    def started(self) -> bool:
+        """Whether Spark is running."""
+        return self._session is not None
+
+    @property
+    def lost(self) -> bool:
+        """Whether Spark was running and its JVM is gone."""
+        return self._session is not None and _dead(self._session)
+
+    def get(self) -> SparkSession:
+        """The session; the first call takes seconds."""
+        with self._lock:
+            if self._session is not None and _dead(self._session):
+                log.warning("Spark's JVM has died; starting another")
+                self._discard()
+            if self._session is None:
+                self._session = self._start()
+            return self._session
+
+    def stop(self) -> None:
+        """End the session and its JVM; may be called twice."""
+        with self._lock:
+            if self._session is not None:
+                self._discard()
+
+    def _start(self) -> SparkSession:
+        if self._prepare is not None:
+            self.settings = self._prepare()
+        settings = self.settings
+        (settings.data_dir / "spark").mkdir(parents=True, exist_ok=True)
+        # Spark's workers must be this very interpreter, or they lack what it has installed.
+        os.environ["PYSPARK_PYTHON"] = sys.executable
+        if settings.java_home is not None:
+            os.environ["JAVA_HOME"] = str(settings.java_home)
+        builder = SparkSession.builder
+        for key, value in settings.conf().items():
+            builder = builder.config(key, value)
+        return builder.getOrCreate()
+
+    def _discard(self) -> None:
+        session, self._session = self._session, None
+        gateway = session.sparkContext._gateway if session else None
+        try:
+            if session is not None:
+                session.stop()
+        except Exception as error:
+            log.debug("stopping Spark: %s", error)
+        process = getattr(gateway, "proc", None)
+        if process is not None:
+            _end_jvm(gateway, process)
+
+
+def _end_jvm(gateway: object, process: object) -> None:
+    """PySpark leaves its JVM to the end of our process; a worker that stops wants it gone now."""
+    from pyspark import SparkContext
+
+    with SparkContext._lock:
+        SparkContext._gateway = None
+        SparkContext._jvm = None
+    gateway.shutdown()  # type: ignore[attr-defined]
+    process.stdin.close()  # type: ignore[attr-defined]
+    try:
+        process.wait(timeout=5)  # type: ignore[attr-defined]
+    except Exception:
+        process.kill()  # type: ignore[attr-defined]
+        process.wait()  # type: ignore[attr-defined]
+
+
+def _dead(session: SparkSession) -> bool:
+    process = getattr(session.sparkContext._gateway, "proc", None)
+    if process is not None and process.poll() is not None:
+        return True
+    return session.sparkContext._jsc is None

@@ -1,0 +1,47 @@
+"""What an error looks like in a status: enough to act on, and never a secret."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterable
+
+from penstock.engine.lease import End
+from penstock.kafka.errors import (
+    BrokerUnavailable,
+    KafkaFault,
+    LeaseLost,
+    OutcomeUnknown,
+    TransactionAborted,
+)
+from penstock.sdk.errors import PenstockError
+
+LIMIT = 8000
+
+
+def trace_of(error: BaseException, secrets: Iterable[str] = ()) -> str:
+    """The text of ``error`` for a person: a plain message for the errors written for people."""
+    if isinstance(error, PenstockError | KafkaFault):
+        text = f"{type(error).__name__}: {error}"
+    else:
+        text = "".join(traceback.format_exception(error))
+    return scrub(text, secrets)[-LIMIT:]
+
+
+def ending_of(error: BaseException) -> End:
+    """How a lease that raised ``error`` has ended.
+
+    Being replaced or unsure of an outcome is nobody's failure: the worker plans again.
+    """
+    if isinstance(error, LeaseLost | OutcomeUnknown | BrokerUnavailable):
+        return End.LOST
+    if isinstance(error, TransactionAborted) and error.passing:
+        return End.LOST
+    return End.FAILED
+
+
+def scrub(text: str, secrets: Iterable[str]) -> str:
+    """``text`` without any of ``secrets``."""
+    for secret in sorted(set(secrets), key=len, reverse=True):
+        if secret:
+            text = text.replace(secret, "[hidden]")
+    return text

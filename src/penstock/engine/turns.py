@@ -1,0 +1,190 @@
+"""A turn: one Spark job of one connector, one partition per task, each a lease.
+
+``Turn.run`` blocks the thread that calls it until every lease has ended. Another thread may call
+``finish`` (leases commit what they have and end) or ``cancel`` (the job is killed). Cancelling is
+not stopping: a cancelled Python worker may live on for seconds, so whoever cancels must fence.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import pyarrow as pa
+from pyspark import TaskContext
+from pyspark.sql import DataFrame, SparkSession
+
+from penstock.engine import sink_lease, source_lease
+from penstock.engine.kafka_reads import read_ranges
+from penstock.engine.lease import End, HeartbeatAddress, Lease, Limits, Report, SinkLease, SourceLease
+from penstock.engine.session import LazySession
+from penstock.engine.watches import HeartbeatServer, TurnWatch
+
+log = logging.getLogger(__name__)
+
+RESULT = "report binary"
+
+
+class TurnBroken(Exception):
+    """The job ended without reports: it crashed, expired or was cancelled; see ``kind``."""
+
+    def __init__(self, kind: str, detail: str) -> None:
+        super().__init__(f"{kind}: {detail}")
+        self.kind = kind
+        self.detail = detail
+
+
+class Engine:
+    """Runs turns on one Spark session. Thread-safe: one turn per calling thread."""
+
+    def __init__(self, session: LazySession, heartbeats: HeartbeatServer, limits: Limits) -> None:
+        self.session = session
+        self.limits = limits
+        self._heartbeats = heartbeats
+
+    @property
+    def heartbeat_address(self) -> HeartbeatAddress:
+        """Where leases report."""
+        return self._heartbeats.address
+
+    def turn(self, leases: Sequence[Lease]) -> Turn:
+        """A turn of these leases, ready to run."""
+        return Turn(self.session, self._heartbeats, leases, leases[0].limits)
+
+    def stop(self) -> None:
+        """End Spark and the heartbeat server."""
+        self.session.stop()
+        self._heartbeats.close()
+
+
+class Turn:
+    """One job. Used once."""
+
+    def __init__(
+        self,
+        session: LazySession,
+        heartbeats: HeartbeatServer,
+        leases: Sequence[Lease],
+        limits: Limits,
+    ) -> None:
+        self.turn_id = uuid.uuid4().hex
+        self.leases = list(leases)
+        self.watch = TurnWatch(limits)
+        self._session = session
+        self._heartbeats = heartbeats
+        self._cancelled: str | None = None
+        self._over = threading.Event()
+
+    def run(self) -> list[Report]:
+        """Run the job; the reports of all its leases. TurnBroken if there are none."""
+        for lease in self.leases:
+            self._heartbeats.watch(lease.lease_id, self.watch)
+        try:
+            spark = self._session.get()
+            with self._tagged(spark):
+                if self._cancelled:
+                    raise TurnBroken(self._cancelled, "before it began")
+                self.watch.begin()
+                return [Report.from_bytes(row["report"]) for row in self._job(spark).collect()]
+        except TurnBroken:
+            raise
+        except Exception as error:
+            raise self._broken(error) from error
+        finally:
+            self._over.set()
+            for lease in self.leases:
+                self._heartbeats.forget(lease.lease_id)
+
+    def finish(self) -> None:
+        """Ask the leases to commit what they have and end."""
+        self.watch.finish()
+
+    def wait(self, timeout: float) -> bool:
+        """Whether the turn has ended within ``timeout`` seconds."""
+        return self._over.wait(timeout)
+
+    def cancel(self, kind: str = "cancelled") -> None:
+        """Kill the job. ``kind`` says why, for whoever waits in ``run``."""
+        self._cancelled = kind
+        if self._session.started:
+            with contextlib.suppress(Exception):
+                self._session.get().sparkContext.cancelJobsWithTag(self._tag)
+
+    @property
+    def _tag(self) -> str:
+        return f"penstock-{self.turn_id}"
+
+    @contextlib.contextmanager
+    def _tagged(self, spark: SparkSession) -> Iterator[None]:
+        context = spark.sparkContext
+        context.addJobTag(self._tag)
+        # One pool per thread: a pool per connector would never be forgotten by Spark.
+        context.setLocalProperty("spark.scheduler.pool", threading.current_thread().name)
+        try:
+            yield
+        finally:
+            with contextlib.suppress(Exception):
+                context.removeJobTag(self._tag)
+
+    def _job(self, spark: SparkSession) -> DataFrame:
+        if isinstance(self.leases[0], SinkLease):
+            leases = [lease for lease in self.leases if isinstance(lease, SinkLease)]
+            return read_ranges(spark, leases).mapInArrow(_sink_stage(leases), RESULT)
+        sources = [lease for lease in self.leases if isinstance(lease, SourceLease)]
+        n = len(sources)
+        return spark.range(0, n, 1, n).mapInArrow(_source_stage(sources), RESULT)
+
+    def _broken(self, error: Exception) -> TurnBroken:
+        if self._cancelled:
+            return TurnBroken(self._cancelled, "the job was cancelled")
+        if self._session.lost:
+            return TurnBroken("spark lost", "Spark's JVM has died")
+        return TurnBroken("crashed", _first_lines(str(error)))
+
+
+Stage = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+
+
+def _source_stage(leases: Sequence[SourceLease]) -> Stage:
+    def stage(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        lease = leases[_partition()]
+        for _ in batches:
+            pass
+        yield _row(_again(lease) or source_lease.run(lease))
+
+    return stage
+
+
+def _sink_stage(leases: Sequence[SinkLease]) -> Stage:
+    def stage(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        lease = leases[_partition()]
+        yield _row(_again(lease) or sink_lease.run(lease, iter(batches)))
+
+    return stage
+
+
+def _partition() -> int:
+    context = TaskContext.get()
+    assert context is not None  # noqa: S101 (always set inside a job)
+    return context.partitionId()
+
+
+def _again(lease: Lease) -> Report | None:
+    """A re-attempt may follow a committed transaction, so its positions are not to be trusted."""
+    context = TaskContext.get()
+    if context is not None and context.attemptNumber() > 0:
+        return Report(lease.task, lease.lease_id, End.PLAN_AGAIN)
+    return None
+
+
+def _row(report: Report) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pydict({"report": [report.to_bytes()]})
+
+
+def _first_lines(text: str) -> str:
+    """Spark's message without the Java stack under it."""
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("\tat ")]
+    return "\n".join(lines[:6])[:2000]

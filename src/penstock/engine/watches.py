@@ -1,0 +1,158 @@
+"""The worker's end of the heartbeat: one server, and a watch per lease and per turn.
+
+The server listens where executors can reach the driver; a beat without the token is dropped.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hmac
+import json
+import secrets
+import socket
+import socketserver
+import threading
+import time
+from typing import Any
+
+from penstock.engine.lease import HeartbeatAddress, Limits
+
+BUSY_QUANTUM = 3.0
+"""Seconds a busy lease may run on while others wait for its slot."""
+
+
+class TurnWatch:
+    """All leases of one job. Its leases end together, so it alone says when."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.crowded = False
+        self._began: float | None = None
+        self._limits = limits
+        self._finish = threading.Event()
+        self._lock = threading.Lock()
+        self._beats: dict[str, dict[str, Any]] = {}
+        self._sockets: dict[str, socket.socket] = {}
+
+    def begin(self) -> None:
+        """The job is submitted now; Spark's own start does not count."""
+        self._began = time.monotonic()
+
+    @property
+    def age(self) -> float:
+        """Seconds since the job was submitted; 0 before."""
+        return 0.0 if self._began is None else time.monotonic() - self._began
+
+    def expect(self, lease_id: str) -> None:
+        """Count on ``lease_id`` to be one of this turn."""
+        self._beats[lease_id] = {}
+
+    @property
+    def finishing(self) -> bool:
+        """Whether the leases have been told to finish."""
+        return self._finish.is_set()
+
+    def finish(self) -> None:
+        """Tell every lease to commit what it has and end."""
+        self._finish.set()
+        with self._lock:
+            for connection in self._sockets.values():
+                with contextlib.suppress(OSError):
+                    connection.sendall(b"finish\n")
+
+    def beat(self, lease_id: str, connection: socket.socket, body: dict[str, Any]) -> bytes:
+        """Take a heartbeat; the answer to it."""
+        with self._lock:
+            self._beats[lease_id] = body
+            self._sockets[lease_id] = connection
+        return b"finish\n" if self._should_finish() else b"go on\n"
+
+    def _should_finish(self) -> bool:
+        age = self.age
+        return (
+            self._finish.is_set()
+            or age > self._limits.lease_seconds
+            or (self.crowded and age > BUSY_QUANTUM)
+            or self._all_dry()
+        )
+
+    def _all_dry(self) -> bool:
+        patience = 0.0 if self.crowded else self._limits.dry_seconds
+        beats = self._beats.values()
+        return all((b.get("dry") or -1.0) >= patience for b in beats)
+
+    def totals(self) -> tuple[int, int]:
+        """Records and bytes moved so far by the leases of this turn."""
+        beats = list(self._beats.values())
+        return sum(b.get("records", 0) for b in beats), sum(b.get("bytes", 0) for b in beats)
+
+    def stuck(self, lease_id: str) -> str:
+        """Where the lease hangs, as far as it has said."""
+        return str(self._beats.get(lease_id, {}).get("stuck", ""))
+
+
+class HeartbeatServer:
+    """Listens for the heartbeats of all leases of this worker. Thread-safe."""
+
+    def __init__(self, host: str = "127.0.0.1", advertised: str | None = None) -> None:
+        self._token = secrets.token_hex(16)
+        self._watches: dict[str, TurnWatch] = {}
+        self._server = _Server((host, 0), _Handler, self)
+        self._advertised = advertised or host
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, args=(0.2,), name="heartbeats", daemon=True
+        )
+        self._thread.start()
+
+    @property
+    def address(self) -> HeartbeatAddress:
+        """What a lease needs to report here."""
+        return HeartbeatAddress(self._advertised, self._server.server_address[1], self._token)
+
+    def watch(self, lease_id: str, turn: TurnWatch) -> None:
+        """Route the beats of ``lease_id`` to ``turn``."""
+        turn.expect(lease_id)
+        self._watches[lease_id] = turn
+
+    def forget(self, lease_id: str) -> None:
+        """The lease is over."""
+        self._watches.pop(lease_id, None)
+
+    def close(self) -> None:
+        """Stop listening."""
+        self._server.shutdown()
+        self._server.server_close()
+
+    def answer(self, connection: socket.socket, line: bytes) -> bytes | None:
+        """The answer to one line, or None when it does not come from one of our leases."""
+        try:
+            body = json.loads(line)
+        except ValueError:
+            return None
+        if not isinstance(body, dict) or not hmac.compare_digest(
+            str(body.get("token", "")), self._token
+        ):
+            return None
+        turn = self._watches.get(str(body.get("lease")))
+        return b"finish\n" if turn is None else turn.beat(body["lease"], connection, body)
+
+
+class _Server(socketserver.ThreadingTCPServer):
+    daemon_threads = True
+    allow_reuse_address = True
+    request_queue_size = 128
+
+    def __init__(self, address: tuple[str, int], handler: type, owner: HeartbeatServer) -> None:
+        self.owner = owner
+        super().__init__(address, handler)
+
+
+class _Handler(socketserver.StreamRequestHandler):
+    server: _Server
+
+    def handle(self) -> None:
+        with contextlib.suppress(OSError):
+            for line in iter(lambda: self.rfile.readline(65536), b""):
+                reply = self.server.owner.answer(self.connection, line)
+                if reply is None:
+                    return
+                self.connection.sendall(reply)

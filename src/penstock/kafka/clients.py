@@ -1,0 +1,98 @@
+"""Client settings in one place, and the clients themselves.
+
+Connection settings (bootstrap servers, security) come from the worker's configuration under
+librdkafka's names, which for everything a worker sets are Kafka's own.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from confluent_kafka import Consumer, Producer
+from confluent_kafka.admin import AdminClient
+
+log = logging.getLogger(__name__)
+
+MAX_MESSAGE_BYTES = 64 * 1024 * 1024
+TRANSACTION_TIMEOUT_MS = 60_000
+
+
+@dataclass(frozen=True)
+class Connection:
+    """How to reach the cluster. Travels to Spark's Python workers inside a lease."""
+
+    bootstrap_servers: str
+    security: Mapping[str, str] = field(default_factory=dict)
+
+    def settings(self) -> dict[str, Any]:
+        """The settings every client shares."""
+        return {
+            "bootstrap.servers": self.bootstrap_servers,
+            "log.connection.close": False,
+            "reconnect.backoff.max.ms": 2000,
+            "socket.keepalive.enable": True,
+            **self.security,
+        }
+
+    def secrets(self) -> list[str]:
+        """Values that must never be printed."""
+        marks = ("password", "jaas", "secret", "token", "key.pem")
+        return [v for k, v in self.security.items() if any(m in k.lower() for m in marks)]
+
+
+def admin(connection: Connection) -> AdminClient:
+    """An admin client; cheap to keep, thread-safe."""
+    return AdminClient(connection.settings(), logger=log)
+
+
+def producer(connection: Connection, **settings: Any) -> Producer:
+    """An idempotent producer that partitions as Java clients do."""
+    return Producer(
+        {
+            **connection.settings(),
+            "enable.idempotence": True,
+            # librdkafka's own default would put keys on other partitions than Java clients do.
+            "partitioner": "murmur2_random",
+            "message.max.bytes": MAX_MESSAGE_BYTES,
+            "queue.buffering.max.messages": 1_000_000,
+            "queue.buffering.max.kbytes": 128 * 1024,
+            "linger.ms": 5,
+            "batch.size": 1_000_000,
+            **settings,
+        },
+        logger=log,
+    )
+
+
+def reader(
+    connection: Connection, *, committed: bool = True, group: str = "penstock-reader"
+) -> Consumer:
+    """A consumer for ``assign``: it belongs to no group, stores nothing, reports ends."""
+    return Consumer(
+        {
+            **connection.settings(),
+            "group.id": group,
+            "enable.auto.commit": False,
+            "enable.auto.offset.store": False,
+            "enable.partition.eof": True,
+            "auto.offset.reset": "earliest",
+            "isolation.level": "read_committed" if committed else "read_uncommitted",
+            "fetch.wait.max.ms": 100,
+            "fetch.message.max.bytes": MAX_MESSAGE_BYTES,
+            "fetch.max.bytes": MAX_MESSAGE_BYTES,
+            "receive.message.max.bytes": MAX_MESSAGE_BYTES + 1024 * 1024,
+        },
+        logger=log,
+    )
+
+
+def group_metadata(connection: Connection, group: str) -> bytes:
+    """Metadata for offset commits to ``group`` by somebody who is no member of it."""
+    consumer = reader(connection, group=group)
+    try:
+        return bytes(consumer.consumer_group_metadata())
+    finally:
+        consumer.close()

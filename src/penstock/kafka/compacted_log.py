@@ -1,0 +1,155 @@
+"""A compacted topic as a table that this process follows.
+
+Life: ``start`` creates the topic if needed and follows it from its beginning on a thread of its
+own; every record reaches ``on_record`` in order, tombstones included. ``read_to_end`` returns once
+everything that had been written before the call has been seen. ``stop`` ends the thread.
+
+Readers are read_committed, yet "the end" is the high watermark, not the last stable offset: a
+read_committed reader stops at anybody's open transaction, and a record committed behind it would
+be missed if its stopping place were taken for the end.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
+from confluent_kafka.admin import AdminClient
+
+from penstock.kafka import topics
+from penstock.kafka.clients import Connection, reader
+from penstock.kafka.errors import BrokerUnavailable
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class LogRecord:
+    """One record of the log; ``value`` is None for a tombstone."""
+
+    key: bytes | None
+    value: bytes | None
+    partition: int
+    offset: int
+
+
+class CompactedLog:
+    """Follows one topic. Thread-safe."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        admin: AdminClient,
+        topic: str,
+        on_record: Callable[[LogRecord], None],
+        *,
+        partitions: int = 1,
+        replication: int = -1,
+    ) -> None:
+        self.topic = topic
+        self._connection = connection
+        self._admin = admin
+        self._on_record = on_record
+        self._partitions = partitions
+        self._replication = replication
+        self._positions: dict[int, int] = {}
+        self._moved = threading.Condition()
+        self._stopping = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Create the topic if it is missing, and begin to follow it."""
+        self._partitions = topics.ensure_compacted(
+            self._admin, self.topic, partitions=self._partitions, replication=self._replication
+        )
+        self._positions = dict.fromkeys(range(self._partitions), 0)
+        self._thread = threading.Thread(
+            target=self._follow, name=f"log-{self.topic}", daemon=True
+        )
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the follower; may be called twice."""
+        self._stopping.set()
+        if self._thread is not None:
+            self._thread.join(timeout=5)
+
+    def read_to_end(self, timeout: float = 75.0) -> None:
+        """Return when everything written before this call has reached ``on_record``.
+
+        May wait for another's open transaction to end: that takes as long as its timeout, 60 s.
+        """
+        deadline = time.monotonic() + timeout
+        wanted = self._wait_for_ends(deadline)
+        with self._moved:
+            while behind := self._behind(wanted):
+                left = deadline - time.monotonic()
+                if left <= 0 or self._stopping.is_set():
+                    raise BrokerUnavailable(
+                        f"could not read topic {self.topic} to its end in {timeout:.0f} s "
+                        f"(partition {behind[0]} is still behind)"
+                    )
+                self._moved.wait(min(left, 1.0))
+
+    def _wait_for_ends(self, deadline: float) -> dict[topics.Position, int]:
+        """The high watermarks of all partitions; a topic made just now is unknown for a moment."""
+        partitions = [(self.topic, p) for p in self._positions]
+        while True:
+            found = topics.ends(self._admin, partitions, committed=False)
+            if len(found) == len(partitions):
+                return found
+            if time.monotonic() > deadline or self._stopping.wait(0.1):
+                raise BrokerUnavailable(f"topic {self.topic} does not exist any more")
+
+    def _behind(self, wanted: dict[topics.Position, int]) -> list[int]:
+        return [p for (_, p), end in wanted.items() if self._positions.get(p, 0) < end]
+
+    def _follow(self) -> None:
+        consumer = reader(self._connection)
+        try:
+            consumer.assign([TopicPartition(self.topic, p, 0) for p in self._positions])
+            while not self._stopping.is_set():
+                self._take(consumer)
+        finally:
+            consumer.close()
+
+    def _take(self, consumer: Consumer) -> None:
+        try:
+            messages = consumer.consume(num_messages=1000, timeout=0.5)
+        except KafkaException:
+            log.exception("reading topic %s failed; trying again", self.topic)
+            self._stopping.wait(1)
+            return
+        if not messages:
+            return
+        for message in messages:
+            self._handle(message)
+        with self._moved:
+            self._moved.notify_all()
+
+    def _handle(self, message: Message) -> None:
+        error = message.error()
+        partition, offset = message.partition() or 0, message.offset() or 0
+        if error is None:
+            self._deliver(LogRecord(message.key(), message.value(), partition, offset))
+            self._positions[partition] = offset + 1
+        elif error.code() == KafkaError._PARTITION_EOF:
+            # Markers and aborted records move the end on without ever being delivered.
+            self._positions[partition] = max(self._positions[partition], offset)
+        elif not error.retriable():
+            log.warning("reading topic %s: %s", self.topic, error.str())
+
+    def _deliver(self, record: LogRecord) -> None:
+        try:
+            self._on_record(record)
+        except Exception:
+            log.exception(
+                "ignored a record of topic %s at %d:%d",
+                self.topic,
+                record.partition,
+                record.offset,
+            )

@@ -1,0 +1,104 @@
+"""Kafka's errors, sorted by what the caller has to do.
+
+    KafkaFault
+    ├── LeaseLost        another producer or worker has taken over: start again from rule 1
+    ├── OutcomeUnknown   a commit may or may not have happened: start again from rule 1
+    ├── TransactionAborted   nothing was written: begin a new transaction
+    ├── RecordRefused    this record can never be written; the message says why
+    └── BrokerUnavailable    nobody answered in time; try again later
+"""
+
+from __future__ import annotations
+
+from confluent_kafka import KafkaError, KafkaException
+
+LOST = frozenset(
+    {
+        KafkaError.ILLEGAL_GENERATION,
+        KafkaError.UNKNOWN_MEMBER_ID,
+        KafkaError.FENCED_INSTANCE_ID,
+        KafkaError.INVALID_PRODUCER_EPOCH,
+        KafkaError._FENCED,
+        KafkaError.INVALID_PRODUCER_ID_MAPPING,
+        KafkaError.REBALANCE_IN_PROGRESS,
+    }
+)
+"""What the broker answers to a producer or a group member that has been replaced."""
+
+REFUSED = frozenset(
+    {
+        KafkaError.MSG_SIZE_TOO_LARGE,
+        KafkaError.INVALID_MSG_SIZE,
+        KafkaError.INVALID_MSG,
+        KafkaError._UNKNOWN_PARTITION,
+        KafkaError.TOPIC_EXCEPTION,
+        KafkaError.TOPIC_AUTHORIZATION_FAILED,
+    }
+)
+
+
+LEADERLESS = frozenset(
+    {
+        KafkaError.LEADER_NOT_AVAILABLE,
+        KafkaError.NOT_LEADER_FOR_PARTITION,
+        KafkaError.FENCED_LEADER_EPOCH,
+        KafkaError.UNKNOWN_LEADER_EPOCH,
+        KafkaError._NOENT,
+    }
+)
+"""What a partition answers that was made, or lost its leader, a moment ago."""
+
+PASSING = LEADERLESS | frozenset(
+    {
+        KafkaError._TIMED_OUT,
+        KafkaError._MSG_TIMED_OUT,
+        KafkaError._TRANSPORT,
+        KafkaError._ALL_BROKERS_DOWN,
+        KafkaError._STATE,
+        KafkaError.NOT_ENOUGH_REPLICAS,
+        KafkaError.NOT_ENOUGH_REPLICAS_AFTER_APPEND,
+        KafkaError.COORDINATOR_NOT_AVAILABLE,
+        KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+        KafkaError.NOT_COORDINATOR,
+        KafkaError.CONCURRENT_TRANSACTIONS,
+        KafkaError.REQUEST_TIMED_OUT,
+    }
+)
+"""What a cluster answers while it is starting, moving leaders or out of reach."""
+
+
+class KafkaFault(Exception):
+    """Base of the errors of this room."""
+
+
+class LeaseLost(KafkaFault):
+    """This producer or this worker's membership is no longer the current one."""
+
+
+class OutcomeUnknown(KafkaFault):
+    """The broker did not say whether the transaction was committed."""
+
+
+class TransactionAborted(KafkaFault):
+    """The transaction was rolled back and may be tried again.
+
+    ``passing`` says that the cause is the cluster's present state, not what was sent.
+    """
+
+    def __init__(self, message: str, *, passing: bool = True) -> None:
+        super().__init__(message)
+        self.passing = passing
+
+
+class RecordRefused(KafkaFault):
+    """The broker or the client will never take this record."""
+
+
+class BrokerUnavailable(KafkaFault):
+    """No broker answered in time."""
+
+
+def describe(error: KafkaError | KafkaException) -> str:
+    """One line for a person: Kafka's name of the error and its text."""
+    kafka_error = error.args[0] if isinstance(error, KafkaException) else error
+    return f"{kafka_error.name()}: {kafka_error.str()}"

@@ -1,0 +1,108 @@
+"""Committed offsets of consumer groups: list, alter, delete."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException, TopicPartition
+from confluent_kafka.admin import AdminClient
+
+from penstock.kafka.clients import Connection
+from penstock.kafka.errors import BrokerUnavailable, KafkaFault, describe
+from penstock.kafka.topics import ADMIN_TIMEOUT, Position
+
+Committed = tuple[int, str]
+"""An offset and the metadata text it was committed with."""
+
+
+class GroupInUse(KafkaFault):
+    """The group has members, so its offsets cannot be changed from outside."""
+
+
+_IN_USE = frozenset({KafkaError.NON_EMPTY_GROUP, KafkaError.UNKNOWN_MEMBER_ID})
+_NO_GROUP = frozenset({KafkaError.GROUP_ID_NOT_FOUND, KafkaError.INVALID_GROUP_ID})
+
+
+def committed(client: AdminClient, group: str) -> dict[Position, Committed]:
+    """What ``group`` has committed, once its pending transactions are decided."""
+    request = ConsumerGroupTopicPartitions(group)
+    try:
+        future = client.list_consumer_group_offsets(
+            [request], require_stable=True, request_timeout=ADMIN_TIMEOUT
+        )[group]
+        found = future.result(ADMIN_TIMEOUT + 5).topic_partitions
+    except KafkaException as error:
+        if error.args[0].code() in _NO_GROUP:
+            return {}
+        raise BrokerUnavailable(describe(error)) from error
+    return {
+        (tp.topic, tp.partition): (tp.offset, tp.metadata or "")
+        for tp in found
+        if tp.error is None and tp.offset >= 0
+    }
+
+
+def recommit(client: AdminClient, group: str, offsets: Mapping[Position, Committed]) -> None:
+    """Set the offsets of an empty group with their metadata; GroupInUse if it has members."""
+    if not offsets:
+        return
+    wanted = [TopicPartition(t, p, o, metadata=m) for (t, p), (o, m) in offsets.items()]
+    try:
+        result = client.alter_consumer_group_offsets(
+            [ConsumerGroupTopicPartitions(group, wanted)], request_timeout=ADMIN_TIMEOUT
+        )[group].result(ADMIN_TIMEOUT + 5)
+    except KafkaException as error:
+        raise _fault(error) from error
+    for tp in result.topic_partitions:
+        if tp.error is not None:
+            raise _fault(KafkaException(tp.error))
+
+
+def delete(client: AdminClient, group: str) -> None:
+    """Forget everything ``group`` has committed; a group that does not exist is fine."""
+    try:
+        client.delete_consumer_groups([group], request_timeout=ADMIN_TIMEOUT)[group].result(
+            ADMIN_TIMEOUT + 5
+        )
+    except KafkaException as error:
+        if error.args[0].code() not in _NO_GROUP:
+            raise _fault(error) from error
+
+
+def forget(connection: Connection, group: str, partitions: Iterable[Position]) -> None:
+    """Forget the committed offsets of some partitions of an empty group."""
+    # Imported here: only this rare call needs it, and confluent-kafka cannot do it.
+    from kafka import TopicPartition as KafkaPythonPartition
+    from kafka.admin import KafkaAdminClient
+
+    wanted = [KafkaPythonPartition(t, p) for t, p in partitions]
+    if not wanted:
+        return
+    client = KafkaAdminClient(**_kafka_python_settings(connection))
+    try:
+        client.delete_group_offsets(group, wanted)
+    finally:
+        client.close()
+
+
+def _kafka_python_settings(connection: Connection) -> dict[str, Any]:
+    names = {
+        "security.protocol": "security_protocol",
+        "sasl.mechanism": "sasl_mechanism",
+        "sasl.mechanisms": "sasl_mechanism",
+        "sasl.username": "sasl_plain_username",
+        "sasl.password": "sasl_plain_password",
+        "ssl.ca.location": "ssl_cafile",
+        "ssl.certificate.location": "ssl_certfile",
+        "ssl.key.location": "ssl_keyfile",
+        "ssl.key.password": "ssl_password",
+    }
+    known = {names[k]: v for k, v in connection.security.items() if k in names}
+    return {"bootstrap_servers": connection.bootstrap_servers.split(","), **known}
+
+
+def _fault(error: KafkaException) -> KafkaFault:
+    if error.args[0].code() in _IN_USE:
+        return GroupInUse(describe(error))
+    return BrokerUnavailable(describe(error))

@@ -1,0 +1,113 @@
+"""The worker's membership in its cluster.
+
+Workers of one ``group.id`` subscribe to a one-partition topic; the owner of the partition leads.
+The membership's generation travels with every transaction, so that the broker itself refuses a
+worker that was frozen for longer than its session and then thaws.
+
+Life: ``start`` joins; ``on_elected(metadata)`` is called when this worker becomes the leader, and
+again with new metadata after every rebalance it survives; ``on_deposed()`` when it no longer is.
+Both are called on the membership's own thread and must return quickly.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from confluent_kafka import Consumer, KafkaException
+
+from penstock.kafka.clients import Connection, log
+
+logger = logging.getLogger(__name__)
+
+
+class Membership:
+    """One member of the worker group. Thread-safe."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        group_id: str,
+        topic: str,
+        *,
+        on_elected: Callable[[bytes], None],
+        on_deposed: Callable[[], None],
+        session_timeout_ms: int = 10_000,
+    ) -> None:
+        self._topic = topic
+        self._on_elected = on_elected
+        self._on_deposed = on_deposed
+        self.joined = False
+        self.owner = False
+        self._announced: bytes | None = None
+        self._stopping = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._settings: dict[str, Any] = {
+            **connection.settings(),
+            "group.id": group_id,
+            "group.protocol": "classic",
+            "session.timeout.ms": session_timeout_ms,
+            "heartbeat.interval.ms": max(500, session_timeout_ms // 4),
+            "enable.auto.commit": False,
+            "auto.offset.reset": "latest",
+            "partition.assignment.strategy": "cooperative-sticky",
+            "allow.auto.create.topics": False,
+        }
+
+    def start(self) -> None:
+        """Join the group."""
+        self._thread = threading.Thread(target=self._run, name="membership", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Leave the group; may be called twice."""
+        self._stopping.set()
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join(timeout=5)
+
+    def _run(self) -> None:
+        consumer = Consumer(self._settings, logger=log)
+        consumer.subscribe(
+            [self._topic],
+            on_assign=self._assigned,
+            on_revoke=self._revoked,
+            on_lost=self._revoked,
+        )
+        try:
+            while not self._stopping.is_set():
+                self._step(consumer)
+        finally:
+            consumer.close()
+
+    def _step(self, consumer: Consumer) -> None:
+        try:
+            message = consumer.poll(0.2)
+            if message is not None and (error := message.error()) is not None:
+                logger.debug("worker group: %s", error.str())
+            self._announce(consumer)
+        except KafkaException:
+            logger.exception("worker group: polling failed; trying again")
+            time.sleep(1)
+
+    def _announce(self, consumer: Consumer) -> None:
+        """Tell of a new generation also when the assignment stayed what it was."""
+        if not self.owner:
+            return
+        metadata = bytes(consumer.consumer_group_metadata())
+        if metadata != self._announced:
+            self._announced = metadata
+            self._on_elected(metadata)
+
+    def _assigned(self, _: Consumer, partitions: list[Any]) -> None:
+        # The incremental protocol reports only what is new: an empty list takes nothing away.
+        self.joined = True
+        self.owner = self.owner or bool(partitions)
+
+    def _revoked(self, _: Consumer, partitions: list[Any]) -> None:
+        if self.owner and partitions:
+            self.owner = False
+            self._announced = None
+            self._on_deposed()

@@ -1,0 +1,28 @@
+"""Names that Kafka Connect gives to ids and groups, and so do we."""
+
+from __future__ import annotations
+
+
+def transactional_id(group_id: str, connector: str, task: int) -> str:
+    """The producer id of one task (KIP-618)."""
+    return f"{group_id}-{connector}-{task}"
+
+
+def leader_transactional_id(group_id: str) -> str:
+    """The producer id with which the leader writes the config topic."""
+    return f"connect-cluster-{group_id}"
+
+
+def sink_group(connector: str) -> str:
+    """The consumer group in which a sink connector keeps its offsets."""
+    return f"connect-{connector}"
+
+
+def worker_topic(group_id: str) -> str:
+    """The one-partition compacted topic whose owner leads the cluster."""
+    return f"{group_id}-workers"
+
+
+def client_id(kind: str, connector: str, task: int) -> str:
+    """Kafka Connect's client ids, e.g. ``connector-producer-orders-0``."""
+    return f"connector-{kind}-{connector}-{task}"

@@ -1,0 +1,134 @@
+"""Topics: create, check, and ask where they end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+
+from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicPartition
+from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, OffsetSpec, ResourceType
+
+from penstock.kafka.errors import LEADERLESS, BrokerUnavailable, KafkaFault, describe
+
+ADMIN_TIMEOUT = 20.0
+
+
+def ensure_compacted(
+    client: AdminClient, topic: str, *, partitions: int, replication: int = -1
+) -> int:
+    """Create ``topic`` compacted if it is missing; its number of partitions.
+
+    A topic that exists and is not compacted is refused: it would forget what we store in it.
+    """
+    new = NewTopic(topic, partitions, replication, config={"cleanup.policy": "compact"})
+    try:
+        client.create_topics([new], operation_timeout=ADMIN_TIMEOUT)[topic].result(ADMIN_TIMEOUT)
+    except KafkaException as error:
+        if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
+            raise BrokerUnavailable(f"cannot create topic {topic}: {describe(error)}") from error
+        _refuse_unless_compacted(client, topic)
+    found = partitions_of(client, [topic])[topic]
+    return found or partitions
+
+
+def _refuse_unless_compacted(client: AdminClient, topic: str) -> None:
+    resource = ConfigResource(ResourceType.TOPIC, topic)
+    entries = client.describe_configs([resource])[resource].result(ADMIN_TIMEOUT)
+    policy = entries["cleanup.policy"].value
+    if policy != "compact":
+        raise KafkaFault(
+            f"Topic '{topic}' has cleanup.policy={policy}, but this worker keeps its state there and "
+            "needs cleanup.policy=compact. Change it with: kafka-configs.sh --alter --entity-type "
+            f"topics --entity-name {topic} --add-config cleanup.policy=compact"
+        )
+
+
+def ensure_topic(client: AdminClient, topic: str, *, partitions: int = -1) -> bool:
+    """Create ``topic`` with the broker's defaults if it is missing; whether it was."""
+    try:
+        client.create_topics([NewTopic(topic, partitions, -1)])[topic].result(ADMIN_TIMEOUT)
+    except KafkaException as error:
+        if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
+            raise
+        return False
+    return True
+
+
+def partitions_of(client: AdminClient, topics: Iterable[str]) -> dict[str, int]:
+    """Partition counts; 0 for a topic that does not exist."""
+    wanted = list(topics)
+    try:
+        # Asking for one topic by name would create it where the broker allows that.
+        known = client.list_topics(timeout=ADMIN_TIMEOUT).topics
+    except KafkaException as error:
+        raise BrokerUnavailable(describe(error)) from error
+    return {t: len(known[t].partitions) if t in known else 0 for t in wanted}
+
+
+def all_topics(client: AdminClient) -> dict[str, int]:
+    """Every topic with its partition count."""
+    try:
+        known = client.list_topics(timeout=ADMIN_TIMEOUT).topics
+    except KafkaException as error:
+        raise BrokerUnavailable(describe(error)) from error
+    return {name: len(meta.partitions) for name, meta in known.items()}
+
+
+Position = tuple[str, int]
+
+
+def ends(
+    client: AdminClient, partitions: Iterable[Position], *, committed: bool
+) -> dict[Position, int]:
+    """Where partitions end now: the last stable offset if ``committed``, else the high watermark.
+
+    A partition that the broker cannot answer for is left out.
+    """
+    level = IsolationLevel.READ_COMMITTED if committed else IsolationLevel.READ_UNCOMMITTED
+    return _list_offsets(client, partitions, OffsetSpec.latest(), level)
+
+
+def beginnings(client: AdminClient, partitions: Iterable[Position]) -> dict[Position, int]:
+    """The first offset that partitions still hold."""
+    return _list_offsets(
+        client, partitions, OffsetSpec.earliest(), IsolationLevel.READ_UNCOMMITTED
+    )
+
+
+def _list_offsets(
+    client: AdminClient,
+    partitions: Iterable[Position],
+    spec: OffsetSpec,
+    level: IsolationLevel,
+) -> dict[Position, int]:
+    left = set(partitions)
+    found: dict[Position, int] = {}
+    deadline = time.monotonic() + ADMIN_TIMEOUT
+    while left:
+        asked = {TopicPartition(t, p): spec for t, p in left}
+        left = set()
+        futures = client.list_offsets(asked, isolation_level=level, request_timeout=ADMIN_TIMEOUT)
+        for tp, future in futures.items():
+            try:
+                found[(tp.topic, tp.partition)] = future.result(ADMIN_TIMEOUT).offset
+            except KafkaException as error:
+                code = error.args[0].code()
+                if code not in _GONE | LEADERLESS or time.monotonic() > deadline:
+                    raise BrokerUnavailable(describe(error)) from error
+                if code in LEADERLESS:
+                    left.add((tp.topic, tp.partition))
+        if left:
+            time.sleep(0.05)
+            # The client would go on believing what it has heard of the partition's leader.
+            all_topics(client)
+    return found
+
+
+_GONE = frozenset({KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC})
+
+
+def topic_settings(client: AdminClient, topic: str) -> Mapping[str, str]:
+    """The effective configuration of ``topic``."""
+    resource = ConfigResource(ResourceType.TOPIC, topic)
+    entries = client.describe_configs([resource])[resource].result(ADMIN_TIMEOUT)
+    return {name: entry.value for name, entry in entries.items()}

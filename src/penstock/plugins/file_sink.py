@@ -1,0 +1,52 @@
+"""Every value becomes a line of a file: stands in for Kafka Connect's FileStreamSink."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from penstock import __version__
+from penstock.plugins.file_errors import missing_file, required_path
+from penstock.plugins.file_sink_config import FILE, FILE_SINK_CONFIG
+from penstock.plugins.file_sink_task import FileStreamSinkTask
+from penstock.sdk.config import ConfigDef
+from penstock.sdk.connectors import SinkConnector, TopicPartition
+from penstock.sdk.tasks import SinkTask
+
+
+class FileStreamSinkConnector(SinkConnector):
+    """Appends to one file, exactly once with one task and one input partition.
+
+    As in Kafka Connect, all of ``tasks.max`` tasks append to the same file.
+    """
+
+    config_def: ClassVar[ConfigDef] = FILE_SINK_CONFIG
+    version: ClassVar[str] = __version__
+    connect_class: ClassVar[str] = "org.apache.kafka.connect.file.FileStreamSinkConnector"
+    task_class: ClassVar[type[SinkTask]] = FileStreamSinkTask
+
+    def validate(self, config: Mapping[str, str]) -> Sequence[tuple[str, str]]:
+        return () if _path(config) else [(FILE, _NO_FILE)]
+
+    def start(self, config: Mapping[str, str]) -> None:
+        required_path(_path(config), _NO_FILE)
+        self._config = dict(config)
+
+    def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
+        return [dict(self._config) for _ in range(max_tasks)]
+
+    def alter_offsets(
+        self,
+        config: Mapping[str, str],
+        offsets: Mapping[TopicPartition, int | None],
+    ) -> bool:
+        """Refuses nothing: what is read again is appended again."""
+        return True
+
+
+_NO_FILE = missing_file("write", "standard output")
+
+
+def _path(config: Mapping[str, str]) -> str | None:
+    path: str | None = FILE_SINK_CONFIG[FILE].read(config)
+    return path

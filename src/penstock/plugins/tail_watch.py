@@ -1,0 +1,66 @@
+"""Whether a file has a new line, asked every few seconds by a connector that has nothing to do."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import Final
+
+from penstock.plugins.followed_file import OPEN_FLAGS, Identity, identity_of
+
+BLOCK: Final = 1 << 20
+MOST: Final = 256 << 20
+"""Bytes read in one look; beyond, a task finds out."""
+
+
+class TailWatch:
+    """Looks for a newline after a position, and at each byte only once.
+
+    So an unfinished last line neither wakes a task at each look, nor is read again while it grows.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._tail: tuple[Identity, int] | None = None
+        self._scanned = 0
+        self._truncated: tuple[Identity, int] | None = None
+
+    def sees_line_after(self, position: int) -> bool:
+        """True also for a truncated file, once, and for whatever only a task can report."""
+        try:
+            return self._sees(Path(self._path).stat(), position)
+        except FileNotFoundError:
+            return False
+        except OSError:
+            return True
+
+    def _sees(self, status: os.stat_result, position: int) -> bool:
+        if not stat.S_ISREG(status.st_mode):
+            return True
+        if status.st_size >= position:
+            return self._scan(status, position)
+        # Once, so that a task commits the new start; then as any other file.
+        seen, self._truncated = self._truncated, (identity_of(status), position)
+        return seen != self._truncated or self._scan(status, 0)
+
+    def _scan(self, status: os.stat_result, start: int) -> bool:
+        tail = identity_of(status), start
+        if tail != self._tail or status.st_size < self._scanned:
+            self._tail, self._scanned = tail, start
+        return status.st_size > self._scanned and self._newline_ahead()
+
+    def _newline_ahead(self) -> bool:
+        descriptor = os.open(self._path, OPEN_FLAGS)
+        try:
+            return self._read_on(descriptor, self._scanned + MOST)
+        finally:
+            os.close(descriptor)
+
+    def _read_on(self, descriptor: int, most: int) -> bool:
+        while self._scanned < most:
+            block = os.pread(descriptor, BLOCK, self._scanned)
+            if not block or b"\n" in block:
+                return bool(block)
+            self._scanned += len(block)
+        return True

@@ -1,0 +1,44 @@
+"""The application: routes, errors and guard put together."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from fastapi import Depends, FastAPI
+
+from penstock import __version__
+from penstock.rest import errors, routes_connectors, routes_offsets, routes_plugins, routes_worker
+from penstock.rest.calls import Calls, refuse_while_starting
+from penstock.rest.guard import Guard
+from penstock.rest.herder_api import HerderApi
+
+# Named for all statuses at once, since FastAPI would else announce its own 422, which never comes.
+FAILURES: dict[int | str, dict[str, Any]] = {
+    "default": {"model": errors.ErrorMessage, "description": "What went wrong"}
+}
+
+
+def create_app(herder: HerderApi, host_names: Collection[str] = ("localhost",)) -> FastAPI:
+    """Make the application that serves ``herder``.
+
+    It may be served before the herder's worker has started: until then all but ``/`` and
+    ``/health`` answer 503. ``host_names`` are the names under which clients may address it,
+    beside any plain address.
+    """
+    app = FastAPI(
+        title="Penstock",
+        description="Kafka Connect's REST API.",
+        version=__version__,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        responses=FAILURES,
+    )
+    app.state.calls = Calls(herder)
+    app.include_router(routes_worker.router)
+    for routes in (routes_connectors, routes_offsets, routes_plugins):
+        app.include_router(routes.router, dependencies=[Depends(refuse_while_starting)])
+    errors.install(app)
+    app.add_middleware(Guard, host_names=host_names)
+    return app

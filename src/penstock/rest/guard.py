@@ -1,0 +1,67 @@
+"""What every request passes before it is routed.
+
+Browsers: the API has no passwords yet, and a web page must not be able to use it behind its
+visitor's back. A page can make its own host name point at 127.0.0.1, so names other than the
+ones given are refused; addresses cannot be rebound and are fine. A request from another origin
+is refused as well.
+
+Paths: routes see them still percent-encoded, since a connector's name may hold a slash; a
+trailing slash is dropped.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Collection
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from penstock.rest.errors import error_response
+
+
+class Guard:
+    """ASGI middleware; see the module."""
+
+    def __init__(self, app: ASGIApp, host_names: Collection[str]) -> None:
+        self._app = app
+        self._names = frozenset(host_names)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        refusal = self._refusal(Headers(scope=scope))
+        if refusal:
+            await error_response(403, refusal)(scope, receive, send)
+        else:
+            await self._app({**scope, "path": _encoded_path(scope)}, receive, send)
+
+    def _refusal(self, headers: Headers) -> str | None:
+        host, origin = headers.get("host", ""), headers.get("origin")
+        if not self._trusted(host):
+            return f"Host '{host}' is not a name of this worker; use its address or localhost"
+        if origin is not None and urlsplit(origin).netloc != host:
+            return f"Requests from the origin '{origin}' are not allowed"
+        return None
+
+    def _trusted(self, host: str) -> bool:
+        try:
+            name = urlsplit(f"//{host}").hostname or ""
+        except ValueError:
+            return False
+        return name in self._names or _is_address(name)
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _encoded_path(scope: Scope) -> str:
+    raw: bytes = scope.get("raw_path") or scope["path"].encode()
+    return raw.decode("latin-1").rstrip("/") or "/"

@@ -1,0 +1,93 @@
+"""What this room needs of the herder, so that tests can put a fake in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+Json = dict[str, Any]
+Config = dict[str, str | None]
+
+
+class HerderApi(Protocol):
+    """Every action on the cluster.
+
+    Methods are thread-safe, may block for seconds, and answer with what JSON can hold. Each may
+    raise RequestError, whose status and text become the response; anything else is a defect and
+    becomes a 500.
+    """
+
+    def root(self) -> Json:
+        """Version, commit and cluster id."""
+
+    def health(self) -> tuple[str, str]:
+        """("healthy" | "starting" | "unhealthy", a sentence). Answers at once, always."""
+
+    def connectors(self) -> list[str]:
+        """All names."""
+
+    def create(self, name: str, config: Config, initial_state: str | None) -> Json:
+        """Validate and store a new connector; its info."""
+
+    def put_config(self, name: str, config: Config) -> tuple[bool, Json]:
+        """Store a whole config; whether the connector is new, and its info."""
+
+    def patch_config(self, name: str, patch: Mapping[str, str | None]) -> Json:
+        """Change some keys, None deletes one; the connector's info."""
+
+    def info(self, name: str) -> Json:
+        """Name, config, tasks and type."""
+
+    def config(self, name: str) -> Json:
+        """The config as it was sent."""
+
+    def status(self, name: str) -> Json:
+        """States of the connector and its tasks."""
+
+    def tasks(self, name: str) -> list[Json]:
+        """Ids and configs of its tasks."""
+
+    def task_status(self, name: str, task: int) -> Json:
+        """The state of one task."""
+
+    def topics(self, name: str) -> Json:
+        """The topics it has used."""
+
+    def reset_topics(self, name: str) -> None:
+        """Forget the topics it has used."""
+
+    def delete(self, name: str) -> None:
+        """Remove it; its offsets stay."""
+
+    def pause(self, name: str) -> None:
+        """Ask for PAUSED."""
+
+    def resume(self, name: str) -> None:
+        """Ask for RUNNING."""
+
+    def stop(self, name: str) -> None:
+        """Ask for STOPPED."""
+
+    def restart(self, name: str, include_tasks: bool, only_failed: bool) -> Json | None:
+        """Restart it; its status, or None when neither flag is set."""
+
+    def restart_task(self, name: str, task: int) -> None:
+        """Restart one task."""
+
+    def offsets(self, name: str) -> Json:
+        """All its offsets."""
+
+    def alter_offsets(self, name: str, offsets: list[Json]) -> str:
+        """Change the given partitions; what to tell the user."""
+
+    def reset_offsets(self, name: str) -> str:
+        """Forget all its offsets; what to tell the user."""
+
+    def plugins(self, connectors_only: bool) -> list[Json]:
+        """The installed plugins."""
+
+    def plugin_config(self, plugin: str) -> list[Json]:
+        """The config keys of a plugin."""
+
+    def validate(self, plugin: str, config: Config) -> Json:
+        """What is right and wrong with a config."""

@@ -1,0 +1,73 @@
+"""Parts of a request, as the routes take them."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any
+from urllib.parse import quote, unquote
+
+from fastapi import Depends, Query, Request
+from starlette.exceptions import HTTPException
+
+MAX_BODY_BYTES = 10 * 1024 * 1024
+MAX_INT = 2**31 - 1
+
+
+async def _name(name: str) -> str:
+    return unquote(name)
+
+
+async def _plugin(plugin: str) -> str:
+    return unquote(plugin)
+
+
+async def _task(task: str) -> int:
+    if not re.fullmatch(r"[+-]?[0-9]{1,10}", task) or abs(int(task)) > MAX_INT:
+        raise HTTPException(404)
+    return int(task)
+
+
+async def _json_body(request: Request) -> bytes:
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media_type != "application/json":
+        raise HTTPException(415)
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > MAX_BODY_BYTES:
+            raise HTTPException(413)
+    return bytes(body)
+
+
+Name = Annotated[str, Depends(_name)]
+"""A connector's name, decoded."""
+Plugin = Annotated[str, Depends(_plugin)]
+"""A plugin's class or alias, decoded."""
+Task = Annotated[int, Depends(_task)]
+"""A task's number; anything else is an unknown path."""
+JsonBody = Annotated[bytes, Depends(_json_body)]
+"""The body, not parsed yet; 415 unless it claims to be JSON."""
+
+
+def flag(name: str) -> Any:
+    """A query parameter that is a boolean; read it with `is_true`."""
+    return Query(alias=name, description="true or false; anything but true is false")
+
+
+def is_true(value: str) -> bool:
+    """Java's reading of a boolean."""
+    return value.lower() == "true"
+
+
+def location(request: Request, name: str) -> dict[str, str]:
+    """The header that says where a new connector is."""
+    return {"Location": f"{request.base_url}connectors/{quote(name, safe='')}"}
+
+
+def takes(schema: dict[str, Any]) -> dict[str, Any]:
+    """The part of the OpenAPI document about a body that we parse ourselves."""
+    content = {"application/json": {"schema": schema}}
+    return {"requestBody": {"required": True, "content": content}}
+
+
+CONFIG_SCHEMA: dict[str, Any] = {"type": "object", "additionalProperties": {"type": "string"}}

@@ -1,0 +1,43 @@
+"""Offsets of a connector (KIP-875): look in any state, alter and reset while it is stopped."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter
+from fastapi.responses import JSONResponse
+
+from penstock.rest.bodies import offset_list
+from penstock.rest.calls import HerderCalls
+from penstock.rest.requests import JsonBody, Name, takes
+
+router = APIRouter(prefix="/connectors/{name}/offsets", tags=["offsets"])
+
+ENTRY_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {"partition": {"type": "object"}, "offset": {"type": ["object", "null"]}},
+}
+OFFSETS_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "required": ["offsets"],
+    "properties": {"offsets": {"type": "array", "items": ENTRY_SCHEMA}},
+}
+
+
+@router.get("")
+async def get_offsets(name: Name, calls: HerderCalls) -> JSONResponse:
+    """All offsets. A sink's are asked of the broker, so this is no mere look."""
+    return JSONResponse(await calls.run(calls.herder.offsets, name))
+
+
+@router.patch("", openapi_extra=takes(OFFSETS_SCHEMA))
+async def alter_offsets(name: Name, calls: HerderCalls, body: JsonBody) -> JSONResponse:
+    """Set the offsets of the given partitions; null forgets one, others stay as they are."""
+    message = await calls.run(calls.herder.alter_offsets, name, offset_list(body))
+    return JSONResponse({"message": message})
+
+
+@router.delete("")
+async def reset_offsets(name: Name, calls: HerderCalls) -> JSONResponse:
+    """Forget all offsets: the connector starts from the beginning."""
+    return JSONResponse({"message": await calls.run(calls.herder.reset_offsets, name)})

@@ -1,0 +1,34 @@
+"""Plugins: what is installed, how it is configured, and whether a config is right."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter
+from fastapi.responses import JSONResponse
+
+from penstock.rest.bodies import config_map
+from penstock.rest.calls import HerderCalls
+from penstock.rest.requests import CONFIG_SCHEMA, JsonBody, Plugin, flag, is_true, takes
+
+router = APIRouter(prefix="/connector-plugins", tags=["plugins"])
+
+
+@router.get("")
+async def list_plugins(
+    calls: HerderCalls, connectors_only: Annotated[str, flag("connectorsOnly")] = "true"
+) -> JSONResponse:
+    """The installed connectors; with ``connectorsOnly=false`` all plugins."""
+    return JSONResponse(await calls.run(calls.herder.plugins, is_true(connectors_only)))
+
+
+@router.get("/{plugin}/config")
+async def get_plugin_config(plugin: Plugin, calls: HerderCalls) -> JSONResponse:
+    """The config keys of a plugin."""
+    return JSONResponse(await calls.run(calls.herder.plugin_config, plugin))
+
+
+@router.put("/{plugin}/config/validate", openapi_extra=takes(CONFIG_SCHEMA))
+async def validate(plugin: Plugin, calls: HerderCalls, body: JsonBody) -> JSONResponse:
+    """Check a config; 200 even when it is wrong, with the errors beside the keys."""
+    return JSONResponse(await calls.run(calls.herder.validate, plugin, config_map(body)))

@@ -1,0 +1,29 @@
+"""The worker itself: who it is and how it is. These answer while it is starting, too."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from fastapi.responses import JSONResponse
+
+from penstock.rest.calls import HerderCalls
+from penstock.runtime.errors import InternalError
+
+router = APIRouter(tags=["worker"])
+
+HEALTH_STATUS = {"healthy": 200, "starting": 503, "unhealthy": 500}
+
+
+@router.get("/")
+async def root(calls: HerderCalls) -> JSONResponse:
+    """Version of the worker and id of its Kafka cluster."""
+    return JSONResponse(await calls.look(calls.herder.root))
+
+
+@router.get("/health")
+async def health(calls: HerderCalls) -> JSONResponse:
+    """200 when the worker is ready, 503 while it is starting, 500 when it is unhealthy."""
+    try:
+        status, message = await calls.health()
+    except InternalError as error:
+        status, message = "unhealthy", str(error)
+    return JSONResponse({"status": status, "message": message}, HEALTH_STATUS[status])

@@ -1,0 +1,108 @@
+"""The HTTP server: uvicorn in a thread of this process."""
+
+from __future__ import annotations
+
+import errno
+import socket
+import threading
+import time
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from penstock.sdk.errors import PenstockError
+
+START_SECONDS = 10.0
+GRACE_SECONDS = 1
+
+
+class RestServerError(PenstockError):
+    """The server cannot be had; the text says what to do."""
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Open the socket to serve on, 0 for any free port; RestServerError if that cannot be."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=512)
+    except OverflowError:
+        raise RestServerError(f"Port {port} does not exist: choose one from 0 to 65535.") from None
+    except OSError as error:
+        raise RestServerError(_cannot_listen(host, port, error)) from error
+
+
+def _cannot_listen(host: str, port: int, error: OSError) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return (
+            f"Port {port} on {host} is taken by another program. Stop that program, or choose "
+            f"another port with --port (0 takes any free one)."
+        )
+    if error.errno == errno.EACCES:
+        return f"Port {port} needs more rights: choose one above 1023 with --port."
+    return f"Cannot listen on {host}:{port}: {error.strerror or error}"
+
+
+class RestServer:
+    """Serves an application from a thread of its own.
+
+    Call order: `start`, then `stop`, once each and from any thread. Signal handlers stay as they
+    are. Give ``listener`` to serve on a socket that is open already.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        host: str = "127.0.0.1",
+        port: int = 8083,
+        listener: socket.socket | None = None,
+    ) -> None:
+        self._host, self._port = host, port
+        self._listener = listener
+        config = uvicorn.Config(
+            app,
+            log_config=None,
+            access_log=False,
+            lifespan="off",
+            server_header=False,
+            timeout_graceful_shutdown=GRACE_SECONDS,
+        )
+        self._server = uvicorn.Server(config)
+        self._thread = threading.Thread(target=self._serve, name="penstock-rest", daemon=True)
+
+    @property
+    def port(self) -> int:
+        """The port it really listens on, also when 0 was asked for."""
+        if self._listener is not None and self._listener.fileno() != -1:
+            self._port = int(self._listener.getsockname()[1])
+        return self._port
+
+    @property
+    def url(self) -> str:
+        """Where clients find it."""
+        host = f"[{self._host}]" if ":" in self._host else self._host
+        return f"http://{host}:{self.port}"
+
+    def start(self) -> None:
+        """Return once requests are answered; RestServerError if the port cannot be had."""
+        if self._listener is None:
+            self._listener = listen(self._host, self._port)
+        self._thread.start()
+        deadline = time.monotonic() + START_SECONDS
+        while not self._server.started:
+            if not self._thread.is_alive() or time.monotonic() > deadline:
+                raise RestServerError(f"The REST server did not start on {self.url}; see the log.")
+            time.sleep(0.01)
+
+    def stop(self) -> None:
+        """End within 2 s, open connections included. Safe to call again, or without a start."""
+        self._server.should_exit = True
+        if self._thread.is_alive():
+            self._thread.join(GRACE_SECONDS + 0.5)
+            self._server.force_exit = True
+            self._thread.join(0.4)
+        if self._listener is not None:
+            self._listener.close()
+
+    def _serve(self) -> None:
+        assert self._listener is not None  # noqa: S101 (narrows the type)
+        self._server.run(sockets=[self._listener])

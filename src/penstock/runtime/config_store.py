@@ -1,0 +1,216 @@
+"""The config topic: connectors, their tasks and target states, in Kafka Connect's records.
+
+Only the leader writes, in transactions of its own id: a new leader's first act fences the old
+one, so that a thawed worker cannot change what it no longer leads. Every write returns once this
+store has read it back.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from confluent_kafka.admin import AdminClient
+
+from penstock.kafka.clients import Connection
+from penstock.kafka.compacted_log import CompactedLog, LogRecord
+from penstock.kafka.errors import KafkaFault, LeaseLost
+from penstock.kafka.names import leader_transactional_id
+from penstock.kafka.transactions import Transactions
+from penstock.runtime.errors import Conflict, InternalError
+from penstock.runtime.json_forms import dump, load_object
+from penstock.runtime.states import Target
+
+CONNECTOR = "connector-"
+TARGET = "target-state-"
+TASK = "task-"
+COMMIT = "commit-"
+FENCING = "tasks-fencing-"
+
+Entry = tuple[str, object | None]
+
+
+@dataclass
+class ConnectorEntry:
+    """Everything the topic says about one connector."""
+
+    config: dict[str, str] | None = None
+    target: Target = Target.STARTED
+    pending: dict[int, dict[str, str]] = field(default_factory=dict)
+    tasks: list[dict[str, str]] = field(default_factory=list)
+    fenced_tasks: int = 0
+
+
+class ConfigStore:
+    """Follows and writes the config topic. Thread-safe."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        admin: AdminClient,
+        topic: str,
+        group_id: str,
+        replication: int = -1,
+    ) -> None:
+        self._connection = connection
+        self._group_id = group_id
+        self._entries: dict[str, ConnectorEntry] = {}
+        self._lock = threading.RLock()
+        self._writing = threading.Lock()
+        self._producer: Transactions | None = None
+        self.log = CompactedLog(
+            connection, admin, topic, self._take, partitions=1, replication=replication
+        )
+
+    def names(self) -> list[str]:
+        """All connectors."""
+        with self._lock:
+            return [name for name, entry in self._entries.items() if entry.config is not None]
+
+    def config(self, name: str) -> dict[str, str] | None:
+        """A connector's configuration as it was sent, or None if there is no such connector."""
+        with self._lock:
+            entry = self._entries.get(name)
+            return dict(entry.config) if entry and entry.config is not None else None
+
+    def target(self, name: str) -> Target:
+        """What the user wants of the connector."""
+        with self._lock:
+            return self._entries[name].target
+
+    def tasks(self, name: str) -> list[dict[str, str]]:
+        """Task configurations in force."""
+        with self._lock:
+            entry = self._entries.get(name)
+            return [dict(task) for task in entry.tasks] if entry and entry.config else []
+
+    def fenced_tasks(self, name: str) -> int:
+        """How many task ids may still have a producer somewhere."""
+        with self._lock:
+            entry = self._entries.get(name)
+            return entry.fenced_tasks if entry else 0
+
+    def lead(self) -> None:
+        """Become the only writer: fence whoever wrote before."""
+        with self._writing:
+            self._producer = Transactions(
+                self._connection, leader_transactional_id(self._group_id)
+            )
+
+    def put_connector(
+        self, name: str, config: Mapping[str, str], target: Target | None = None
+    ) -> None:
+        """Store a configuration, after its initial target state if there is one."""
+        entries: list[Entry] = [] if target is None else [_target_entry(name, target)]
+        self._write([*entries, (CONNECTOR + name, {"properties": dict(config)})])
+
+    def put_target(self, name: str, target: Target) -> None:
+        """Store what the user wants."""
+        self._write([_target_entry(name, target)])
+
+    def put_tasks(self, name: str, tasks: list[dict[str, str]]) -> None:
+        """Store task configurations, and how many producers they will have."""
+        entries: list[Entry] = [
+            (f"{TASK}{name}-{i}", {"properties": task}) for i, task in enumerate(tasks)
+        ]
+        fencing: Entry = (FENCING + name, {"task-count": len(tasks)})
+        self._write([*entries, (COMMIT + name, {"tasks": len(tasks)}), fencing])
+
+    def stop(self, name: str) -> None:
+        """Zero tasks, then STOPPED, in one transaction."""
+        self._write([(COMMIT + name, {"tasks": 0}), _target_entry(name, Target.STOPPED)])
+
+    def delete(self, name: str) -> None:
+        """Forget a connector; leftovers of its tasks are ignored by every reader."""
+        self._write([(CONNECTOR + name, None), (TARGET + name, None)])
+
+    def _write(self, entries: Iterable[Entry]) -> None:
+        with self._writing:
+            if self._producer is None:
+                raise Conflict(
+                    "Cannot complete request momentarily due to no known leader URL, "
+                    "likely because a rebalance was underway."
+                )
+            try:
+                self._commit(entries)
+            except LeaseLost as error:
+                self._producer = None
+                raise Conflict(
+                    "Cannot complete request because of a conflicting operation "
+                    "(e.g. worker rebalance)"
+                ) from error
+            except KafkaFault as error:
+                self._producer = None
+                raise InternalError(f"Kafka did not take the change: {error}") from error
+        self.log.read_to_end()
+
+    def _commit(self, entries: Iterable[Entry]) -> None:
+        assert self._producer is not None  # noqa: S101 (checked by the caller)
+        for key, value in entries:
+            data = None if value is None else dump(value)
+            self._producer.send(self.log.topic, data, key.encode())
+        self._producer.commit([], [])
+
+    def leads(self) -> bool:
+        """Whether writes would be taken."""
+        return self._producer is not None
+
+    def _take(self, record: LogRecord) -> None:
+        key = (record.key or b"").decode()
+        body = None if record.value is None else load_object(record.value)
+        with self._lock:
+            for prefix, apply in _READERS:
+                if key.startswith(prefix):
+                    apply(self, key.removeprefix(prefix), body)
+                    return
+
+    def _entry(self, name: str) -> ConnectorEntry:
+        return self._entries.setdefault(name, ConnectorEntry())
+
+    def _take_connector(self, name: str, body: dict | None) -> None:  # type: ignore[type-arg]
+        if body is None:
+            # What is left of its tasks must not come back with a connector of the same name.
+            fenced = self._entry(name).fenced_tasks
+            self._entries[name] = ConnectorEntry(fenced_tasks=fenced)
+        else:
+            self._entry(name).config = {k: _text(v) for k, v in body["properties"].items()}
+
+    def _take_target(self, name: str, body: dict | None) -> None:  # type: ignore[type-arg]
+        state = (body or {}).get("state.v2") or (body or {}).get("state") or "STARTED"
+        self._entry(name).target = Target(state)
+
+    def _take_task(self, rest: str, body: dict | None) -> None:  # type: ignore[type-arg]
+        name, _, number = rest.rpartition("-")
+        if body is not None:
+            self._entry(name).pending[int(number)] = body["properties"]
+
+    def _take_commit(self, name: str, body: dict | None) -> None:  # type: ignore[type-arg]
+        entry = self._entry(name)
+        count = int((body or {}).get("tasks", 0))
+        complete = all(i in entry.pending for i in range(count))
+        # Compaction may have taken task records: then the connector makes them anew.
+        entry.tasks = [entry.pending[i] for i in range(count)] if complete else []
+        entry.fenced_tasks = max(entry.fenced_tasks, count)
+
+    def _take_fencing(self, name: str, body: dict | None) -> None:  # type: ignore[type-arg]
+        self._entry(name).fenced_tasks = int((body or {}).get("task-count", 0))
+
+
+_READERS = (
+    (CONNECTOR, ConfigStore._take_connector),
+    (TARGET, ConfigStore._take_target),
+    (FENCING, ConfigStore._take_fencing),
+    (TASK, ConfigStore._take_task),
+    (COMMIT, ConfigStore._take_commit),
+)
+
+
+def _target_entry(name: str, target: Target) -> Entry:
+    # Workers before Kafka 3.5 know no STOPPED and read PAUSED in its place.
+    old = Target.PAUSED if target is Target.STOPPED else target
+    return TARGET + name, {"state": old.value, "state.v2": target.value}
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else str(value)

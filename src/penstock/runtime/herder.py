@@ -1,0 +1,246 @@
+"""Every action on the cluster: REST, command line and the rest are thin wrappers of this.
+
+Requests on one connector are carried out one after the other; requests on different connectors do
+not wait for each other. Answers are JSON-ready.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any
+
+from penstock import __version__
+from penstock.runtime.actions import Actions
+from penstock.runtime.cluster import Cluster
+from penstock.runtime.errors import BadRequest, Conflict, NotFound
+from penstock.runtime.offsets_api import OffsetsApi
+from penstock.runtime.plugins import Plugins
+from penstock.runtime.restarts import RestartPlan
+from penstock.runtime.runner import Context
+from penstock.runtime.states import Target
+from penstock.runtime.validation import Validator
+from penstock.runtime.views import Views
+
+log = logging.getLogger(__name__)
+
+
+class Herder:
+    """The cluster as its users see it. Thread-safe."""
+
+    def __init__(self, plugins: Plugins, group_id: str) -> None:
+        self._plugins = plugins
+        self._validator = Validator(plugins, group_id)
+        self._locks: dict[str, threading.RLock] = defaultdict(threading.RLock)
+        self._cluster: Cluster | None = None
+        self._cluster_id = ""
+        self._health = ("starting", "The worker is starting: it has not read its topics yet.")
+
+    def open(self, context: Context, cluster: Cluster, cluster_id: str) -> None:
+        """The stores have been read: begin to serve."""
+        self._context = context
+        self._cluster = cluster
+        self._cluster_id = cluster_id
+        self._views = Views(context, self._plugins)
+        self._actions = Actions(context, cluster)
+        self._offsets = OffsetsApi(context, self._plugins)
+
+    def set_health(self, status: str, message: str) -> None:
+        """What ``health`` answers before the cluster is there."""
+        self._health = (status, message)
+
+    # The worker itself.
+
+    def root(self) -> dict[str, str]:
+        """Version and the id of the Kafka cluster."""
+        return {
+            "version": __version__,
+            "commit": "unknown",
+            "kafka_cluster_id": self._cluster_id,
+        }
+
+    def health(self) -> tuple[str, str]:
+        """("healthy" | "starting" | "unhealthy", and why)."""
+        return self._health if self._cluster is None else self._cluster.health()
+
+    # Connectors.
+
+    def connectors(self) -> list[str]:
+        """The names of all connectors."""
+        return self._context.configs.names()
+
+    def create(
+        self, name: str, config: Mapping[str, str], initial_state: str | None = None
+    ) -> dict[str, Any]:
+        """Create a connector; Conflict if there is one of this name."""
+        target = Target.initial(initial_state.upper() if initial_state else None)
+        config = self._named(name, config)
+        self._validator.validate(config).raise_if_invalid()
+        with self._locks[name]:
+            if self._context.configs.config(name) is not None:
+                raise Conflict(f"Connector {name} already exists")
+            self._context.configs.put_connector(
+                name, config, None if initial_state is None else target
+            )
+            self._actions.reconcile(name)
+        return {**self._views.info(name), "tasks": []}
+
+    def put_config(self, name: str, config: Mapping[str, str]) -> tuple[bool, dict[str, Any]]:
+        """Create a connector or change its configuration; (whether it was created, its info)."""
+        config = self._named(name, config)
+        self._validator.validate(config).raise_if_invalid()
+        with self._locks[name]:
+            before = self._context.configs.config(name)
+            if before != config:
+                self._context.configs.put_connector(name, config)
+                self._actions.replace(name)
+        return before is None, self._views.info(name)
+
+    def patch_config(self, name: str, patch: Mapping[str, str | None]) -> dict[str, Any]:
+        """Change some keys; None deletes a key. The result is validated as a whole."""
+        with self._locks[name]:
+            merged: dict[str, str | None] = {**self._views.config(name), **patch}
+            config = {k: v for k, v in merged.items() if v is not None}
+            return self.put_config(name, config)[1]
+
+    def _named(self, name: str, config: Mapping[str, str]) -> dict[str, str]:
+        named = {**config, "name": config.get("name", name)}
+        if named["name"] != name:
+            raise BadRequest(
+                f"Connector name configuration ({named['name']}) doesn't match connector name in "
+                f"the URL ({name})"
+            )
+        return named
+
+    def delete(self, name: str) -> None:
+        """Delete a connector. Its offsets stay."""
+        with self._locks[name]:
+            self._views.config(name)
+            self._actions.delete(name)
+
+    def info(self, name: str) -> dict[str, Any]:
+        """Name, configuration, tasks and type."""
+        return self._views.info(name)
+
+    def config(self, name: str) -> dict[str, str]:
+        """The configuration as it was sent."""
+        return self._views.config(name)
+
+    def status(self, name: str) -> dict[str, Any]:
+        """States of the connector and its tasks."""
+        return self._views.status(name)
+
+    def tasks(self, name: str) -> list[dict[str, Any]]:
+        """The tasks with their configurations."""
+        return self._views.tasks(name)
+
+    def task_status(self, name: str, task: int) -> dict[str, Any]:
+        """The state of one task."""
+        return self._views.task_status(name, task)
+
+    def topics(self, name: str) -> dict[str, Any]:
+        """The topics that the connector has used."""
+        return {name: {"topics": self._context.statuses.topics(name)}}
+
+    def reset_topics(self, name: str) -> None:
+        """Forget the topics that the connector has used."""
+        self._context.statuses.forget_topics(name)
+
+    # Lifecycle.
+
+    def pause(self, name: str) -> None:
+        """Ask for PAUSED."""
+        self._known(name)
+        with self._locks[name]:
+            self._actions.pause(name)
+
+    def resume(self, name: str) -> None:
+        """Ask for RUNNING."""
+        self._known(name)
+        with self._locks[name]:
+            self._actions.resume(name)
+
+    def stop(self, name: str) -> None:
+        """Stop: when this returns, nothing of the connector runs and none of it can commit."""
+        self._known(name)
+        with self._locks[name]:
+            self._actions.stop(name)
+
+    def _known(self, name: str) -> None:
+        if self._context.configs.config(name) is None:
+            raise NotFound(f"Unknown connector {name}")
+
+    def restart(
+        self, name: str, include_tasks: bool = False, only_failed: bool = False
+    ) -> dict[str, Any] | None:
+        """Restart the connector object, and with flags its tasks too; then its planned status."""
+        if self._context.configs.config(name) is None:
+            raise NotFound(f"Unknown connector: {name}")
+        with self._locks[name]:
+            flagged = include_tasks or only_failed
+            if flagged and self._context.statuses.connector(name) is None:
+                raise NotFound(f"Status for connector {name} not found")
+            plan = RestartPlan.of(self._context.statuses, name, include_tasks, only_failed)
+            shown = plan.show(self._views.status(name)) if flagged else None
+            self._actions.restart(name, plan)
+            return shown
+
+    def restart_task(self, name: str, task: int) -> None:
+        """Restart one task."""
+        if self._context.configs.config(name) is None:
+            raise NotFound(f"Unknown connector: {name}")
+        with self._locks[name]:
+            if task >= len(self._context.configs.tasks(name)):
+                raise NotFound(f"Unknown task: {name}-{task}")
+            self._actions.restart(name, RestartPlan(connector=False, tasks=frozenset({task})))
+
+    # Offsets.
+
+    def offsets(self, name: str) -> dict[str, Any]:
+        """Where the connector stands; in any state."""
+        self._views.config(name)
+        return self._offsets.list(name)
+
+    def alter_offsets(self, name: str, offsets: list[Any]) -> str:
+        """Set some offsets, None resets one; only while STOPPED. The message for the user."""
+        if not offsets:
+            raise BadRequest("Partitions / offsets need to be provided for an alter offsets request")
+        self._views.config(name)
+        with self._locks[name]:
+            return self._offsets.alter(name, offsets)
+
+    def reset_offsets(self, name: str) -> str:
+        """Forget all offsets; only while STOPPED. The message for the user."""
+        self._views.config(name)
+        with self._locks[name]:
+            return self._offsets.reset(name)
+
+    # Plugins.
+
+    def plugins(self, connectors_only: bool = True) -> list[dict[str, str]]:
+        """The installed plugins."""
+        found = self._plugins.connectors if connectors_only else self._plugins.all()
+        return [{"class": p.class_name, "type": p.type, "version": p.version} for p in found]
+
+    def plugin_config(self, plugin: str) -> list[dict[str, Any]]:
+        """The keys that a plugin understands."""
+        found = next((p for p in self._plugins.all() if p.answers_to(plugin)), None)
+        if found is None:
+            raise NotFound(f"Unknown plugin {plugin}.")
+        return [key.describe() for key in found.cls.config_def]
+
+    def validate(self, plugin: str, config: Mapping[str, str | None]) -> dict[str, Any]:
+        """Validate a configuration; errors are part of the answer."""
+        sent = (config.get("connector.class") or "").strip()
+        if sent and not _same_type(sent, plugin):
+            raise BadRequest(
+                f"Included connector type {sent} does not match request type {plugin}"
+            )
+        return self._validator.validate({"name": None, **config}).to_json(sent)
+
+
+def _same_type(sent: str, asked: str) -> bool:
+    """Compared without ``Connector`` at the end, as a suffix."""
+    return sent.removesuffix("Connector").endswith(asked.removesuffix("Connector"))

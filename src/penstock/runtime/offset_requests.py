@@ -1,0 +1,80 @@
+"""What an alter request asks for, checked with Kafka Connect's texts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from penstock.kafka.topics import Position
+from penstock.runtime.errors import BadRequest, InternalError
+
+PRIMITIVES = (str, int, float, bool, type(None))
+
+
+def source_changes(
+    requested: Sequence[Any],
+) -> list[tuple[dict[str, Any] | None, dict[str, Any] | None]]:
+    """(partition, offset or None) of each entry of a source's request."""
+    return [
+        (_flat_map(entry.get("partition")), _flat_map(entry.get("offset"))) for entry in requested
+    ]
+
+
+def _flat_map(value: Any) -> dict[str, Any] | None:
+    if value is None:
+        return None
+    if not isinstance(value, dict):
+        raise InternalError("Offsets must be specified as a Map")
+    for key, field in value.items():
+        if not isinstance(field, PRIMITIVES):
+            raise InternalError(
+                f"Offsets may only contain primitive types as values, but field {key} contains "
+                f"{_schema_type(field)}"
+            )
+    return value
+
+
+def _schema_type(value: Any) -> str:
+    return "MAP" if isinstance(value, dict) else "ARRAY"
+
+
+def sink_changes(requested: Sequence[Any]) -> dict[Position, int | None]:
+    """New offset, or None, of each partition of a sink's request."""
+    return {_position(entry.get("partition")): _offset(entry.get("offset")) for entry in requested}
+
+
+def _position(partition: Any) -> Position:
+    if partition is None:
+        raise BadRequest("The partition for a sink connector offset cannot be null or missing")
+    if not {"kafka_topic", "kafka_partition"} <= partition.keys():
+        raise BadRequest(
+            "The partition for a sink connector offset must contain the keys 'kafka_topic' and "
+            "'kafka_partition'"
+        )
+    topic, number = partition["kafka_topic"], partition["kafka_partition"]
+    if topic is None:
+        raise BadRequest("Kafka topic names must be valid strings and may not be null")
+    if number is None:
+        raise BadRequest("Kafka partitions must be valid numbers and may not be null")
+    return str(topic), _integer(number, "partition", "Partition")
+
+
+def _offset(offset: Any) -> int | None:
+    if offset is None:
+        return None
+    if "kafka_offset" not in offset:
+        raise BadRequest(
+            "The offset for a sink connector should either be null or contain the key "
+            "'kafka_offset'"
+        )
+    return _integer(offset["kafka_offset"], "offset", "Offset")
+
+
+def _integer(value: Any, word: str, title: str) -> int:
+    try:
+        return int(str(value))
+    except ValueError:
+        raise BadRequest(
+            f"Failed to parse the following Kafka {word} value in the provided offsets: '{value}'. "
+            f"{title} values for sink connectors need to be integers."
+        ) from None

@@ -1,0 +1,73 @@
+"""The offsets topic: where every source connector stands, under the original key bytes."""
+
+from __future__ import annotations
+
+import json
+import threading
+from typing import Any
+
+from confluent_kafka.admin import AdminClient
+
+from penstock.kafka.clients import Connection
+from penstock.kafka.compacted_log import CompactedLog, LogRecord
+from penstock.runtime.json_forms import dump, load_object
+from penstock.sdk.offsets import SourcePartition, canonical
+
+Keyed = tuple[bytes, dict[str, Any], dict[str, Any]]
+"""Original key bytes, source partition, source offset."""
+
+
+class OffsetStore:
+    """Follows the offsets topic; tasks write it, within their transactions. Thread-safe."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        admin: AdminClient,
+        topic: str,
+        partitions: int,
+        replication: int = -1,
+    ) -> None:
+        self._lock = threading.Lock()
+        self._offsets: dict[str, dict[str, Keyed]] = {}
+        self.log = CompactedLog(
+            connection, admin, topic, self._take, partitions=partitions, replication=replication
+        )
+
+    def of(self, connector: str) -> list[Keyed]:
+        """Every known position of ``connector``."""
+        with self._lock:
+            return list(self._offsets.get(connector, {}).values())
+
+    def key(self, connector: str, partition: SourcePartition, order: tuple[str, ...]) -> bytes:
+        """The key bytes for a partition: the ones it has, else in the connector's key order."""
+        with self._lock:
+            known = self._offsets.get(connector, {}).get(canonical(partition))
+        if known:
+            return known[0]
+        ordered = {k: partition[k] for k in order if k in partition} | dict(partition)
+        return dump([connector, ordered])
+
+    def _take(self, record: LogRecord) -> None:
+        parsed = _parse_key(record.key)
+        if parsed is None or record.key is None:
+            return
+        connector, partition = parsed
+        with self._lock:
+            known = self._offsets.setdefault(connector, {})
+            if record.value is None:
+                known.pop(canonical(partition), None)
+            else:
+                known[canonical(partition)] = (record.key, partition, load_object(record.value))
+
+
+def _parse_key(key: bytes | None) -> tuple[str, dict[str, Any]] | None:
+    try:
+        parts = json.loads(key or b"")
+    except ValueError:
+        return None
+    if isinstance(parts, list) and len(parts) == 2:
+        connector, partition = parts
+        if isinstance(connector, str) and isinstance(partition, dict):
+            return connector, partition
+    return None

@@ -1,0 +1,208 @@
+"""List, alter and reset offsets (KIP-875)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+from penstock.kafka import groups
+from penstock.kafka.errors import BrokerUnavailable, KafkaFault
+from penstock.kafka.names import sink_group, transactional_id
+from penstock.kafka.sink_copies import copy_key, copy_value
+from penstock.kafka.topics import Position
+from penstock.kafka.transactions import GroupOffsets, Transactions
+from penstock.runtime.errors import BadRequest, InternalError
+from penstock.runtime.json_forms import dump
+from penstock.runtime.offset_requests import sink_changes, source_changes
+from penstock.runtime.plugins import Plugins
+from penstock.runtime.runner import Context, fence_tasks
+from penstock.runtime.sink_positions import restored_positions
+from penstock.runtime.states import Target
+from penstock.sdk.connectors import SinkConnector, TopicPartition
+from penstock.sdk.errors import PenstockError
+
+log = logging.getLogger(__name__)
+
+NOT_STOPPED = (
+    "Connectors must be in the STOPPED state before their offsets can be modified. This can be "
+    "done for the specified connector by issuing a 'PUT' request to the '/connectors/{name}/stop' "
+    "endpoint"
+)
+DONE = "The offsets for this connector have been {verb} successfully"
+DONE_BY_FRAMEWORK = (
+    "The Connect framework-managed offsets for this connector have been {verb} successfully. "
+    "However, if this connector manages offsets externally, they will need to be manually {verb} "
+    "in the system that the connector uses."
+)
+IN_USE = (
+    "Failed to {verb} consumer group offsets for connector {name} either because its tasks "
+    "haven't stopped completely yet or the connector was resumed before the request to {verb} its "
+    "offsets could be successfully completed. If the connector is in a stopped state, this "
+    "operation can be safely retried. If it doesn't eventually succeed, the Connect cluster may "
+    "need to be restarted to get rid of the zombie sink tasks."
+)
+UNSUPPORTED = (
+    "Failed to modify offsets for connector {name} because it doesn't support external "
+    "modification of offsets"
+)
+LIST_SECONDS = 10.0
+
+
+class OffsetsApi:
+    """Offsets of any connector; the herder's lock on the connector is held for changes."""
+
+    def __init__(self, context: Context, plugins: Plugins) -> None:
+        self._context = context
+        self._plugins = plugins
+
+    def list(self, name: str) -> dict[str, Any]:
+        """Every known offset, in the shape that ``alter`` takes."""
+        if self._is_sink(name):
+            found = restored_positions(self._context.admin, self._context.copies, name)
+            return {"offsets": [_sink_entry(p, o) for p, (o, _) in sorted(found.items())]}
+        self._catch_up()
+        entries = self._context.offsets.of(name)
+        return {"offsets": [{"partition": p, "offset": o} for _, p, o in entries]}
+
+    def _catch_up(self) -> None:
+        """As fresh as can be had in time: what is in memory is still an answer."""
+        try:
+            self._context.offsets.log.read_to_end(LIST_SECONDS)
+        except BrokerUnavailable as error:
+            log.warning("offsets are listed from memory: %s", error)
+
+    def alter(self, name: str, requested: Sequence[Any]) -> str:
+        """Set some offsets; the message for the user."""
+        self._require_stopped(name)
+        if self._is_sink(name):
+            return self._change_sink(name, sink_changes(requested), "altered")
+        return self._change_source(name, source_changes(requested), "altered")
+
+    def reset(self, name: str) -> str:
+        """Forget every offset; the message for the user."""
+        self._require_stopped(name)
+        if self._is_sink(name):
+            found = restored_positions(self._context.admin, self._context.copies, name)
+            return self._change_sink(name, dict.fromkeys(found), "reset")
+        self._fence(name)
+        known = [(p, None) for _, p, _ in self._context.offsets.of(name)]
+        return self._change_source(name, known, "reset")
+
+    def _require_stopped(self, name: str) -> None:
+        configs = self._context.configs
+        if configs.target(name) is not Target.STOPPED or configs.tasks(name):
+            raise BadRequest(NOT_STOPPED.format(name=name))
+
+    def _plugin(self, name: str) -> Any:
+        config = self._context.configs.config(name) or {}
+        return self._plugins.connector(config.get("connector.class", "")).cls
+
+    def _is_sink(self, name: str) -> bool:
+        return issubclass(self._plugin(name), SinkConnector)
+
+    def _ask_connector(self, name: str, changes: Any) -> bool:
+        """The connector's own check; its text reaches the user unchanged."""
+        config = self._context.configs.config(name) or {}
+        try:
+            return bool(self._plugin(name)().alter_offsets(config, changes))
+        except NotImplementedError as error:
+            raise InternalError(UNSUPPORTED.format(name=name)) from error
+        except PenstockError as error:
+            raise InternalError(str(error)) from error
+
+    def _fence(self, name: str) -> None:
+        """Rule 1, before an alter: fence every task id, then read to the true end."""
+        context = self._context
+        try:
+            fence_tasks(context, name, context.configs.fenced_tasks(name))
+            context.offsets.log.read_to_end()
+        except KafkaFault as error:
+            raise InternalError(
+                "Failed to perform zombie fencing for source connector prior to modifying offsets"
+            ) from error
+
+    # Sources.
+
+    def _change_source(self, name: str, changes: Sequence[Any], verb: str) -> str:
+        complete = self._ask_connector(name, changes)
+        self._fence(name)
+        order = self._plugin(name).partition_keys
+        offsets = self._context.offsets
+        records = [
+            (offsets.log.topic, offsets.key(name, p, order), None if o is None else dump(o))
+            for p, o in changes
+        ]
+        self._transact(name, records, [])
+        offsets.log.read_to_end()
+        return _message(complete, verb)
+
+    def _transact(
+        self,
+        name: str,
+        records: Sequence[tuple[str, bytes, bytes | None]],
+        group_offsets: Sequence[GroupOffsets],
+    ) -> None:
+        """One transaction under task 0's id and this worker's membership."""
+        context = self._context
+        try:
+            standing = context.membership()
+            mine = GroupOffsets(standing.metadata, [(standing.topic, 0, 0, "")])
+            producer = Transactions(
+                context.connection, transactional_id(context.worker.group_id, name, 0)
+            )
+            producer.commit(records, [*group_offsets, mine])
+        except KafkaFault as error:
+            raise InternalError(f"Kafka did not take the offsets: {error}. Try again.") from error
+
+    # Sinks.
+
+    def _change_sink(self, name: str, changes: dict[Position, int | None], verb: str) -> str:
+        asked = {TopicPartition(*position): offset for position, offset in changes.items()}
+        complete = self._ask_connector(name, asked)
+        self._fence(name)
+        try:
+            self._write_sink(name, changes, verb)
+        except groups.GroupInUse as error:
+            word = {"altered": "alter", "reset": "reset"}[verb]
+            raise InternalError(IN_USE.format(verb=word, name=name)) from error
+        except KafkaFault as error:
+            raise InternalError(f"Kafka did not take the offsets: {error}. Try again.") from error
+        return _message(complete, verb)
+
+    def _write_sink(self, name: str, changes: dict[Position, int | None], verb: str) -> None:
+        """The copy first: an offset that is gone from the group must not come back from it."""
+        context, group = self._context, sink_group(name)
+        before = groups.committed(context.admin, group)
+        # What the connector committed along stays: it says how far the target is written.
+        kept = {p: before.get(p, (0, ""))[1] for p in changes}
+        self._transact(name, self._copies(name, changes, kept), [])
+        context.copies.log.read_to_end()
+        if verb == "reset":
+            groups.delete(context.admin, group)
+            return
+        set_to = {p: (o, kept[p]) for p, o in changes.items() if o is not None}
+        groups.recommit(context.admin, group, set_to)
+        forgotten = [p for p, o in changes.items() if o is None and p in before]
+        groups.forget(context.connection, group, forgotten)
+
+    def _copies(
+        self, name: str, changes: dict[Position, int | None], kept: dict[Position, str]
+    ) -> Sequence[tuple[str, bytes, bytes | None]]:
+        topic = self._context.copies.log.topic
+        return [
+            (topic, copy_key(name, *p), None if o is None else copy_value(o, kept[p]))
+            for p, o in changes.items()
+        ]
+
+
+def _sink_entry(position: Position, offset: int) -> dict[str, Any]:
+    topic, partition = position
+    return {
+        "partition": {"kafka_topic": topic, "kafka_partition": partition},
+        "offset": {"kafka_offset": offset},
+    }
+
+
+def _message(complete: bool, verb: str) -> str:
+    return (DONE if complete else DONE_BY_FRAMEWORK).format(verb=verb)

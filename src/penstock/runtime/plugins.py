@@ -1,0 +1,135 @@
+"""Plugins, found by entry points only: ours exactly as a third party's.
+
+A plugin answers to its Kafka Connect class name, to its Python name (``module.Class``), to its
+simple class name, and to that name without ``Connector``.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from penstock.columnar.converter import Converter
+from penstock.columnar.transform import Transform
+from penstock.runtime.errors import BadRequest
+from penstock.sdk.connectors import Connector, SinkConnector, SourceConnector
+
+log = logging.getLogger(__name__)
+
+KINDS: dict[str, type] = {
+    "penstock.connectors": Connector,
+    "penstock.converters": Converter,
+    "penstock.transforms": Transform,
+}
+
+
+@dataclass(frozen=True)
+class Plugin:
+    """One plugin class and the names it goes by."""
+
+    cls: type[Any]
+
+    @property
+    def class_name(self) -> str:
+        """The name it is listed under."""
+        python = f"{self.cls.__module__}.{self.cls.__qualname__}"
+        return getattr(self.cls, "connect_class", "") or python
+
+    @property
+    def version(self) -> str:
+        """Its version, or "unknown"."""
+        return str(getattr(self.cls, "version", "unknown"))
+
+    @property
+    def type(self) -> str:
+        """Kafka Connect's word for its kind."""
+        for base, word in _TYPES:
+            if issubclass(self.cls, base):
+                return word
+        return "unknown"
+
+    def answers_to(self, name: str) -> bool:
+        """Whether ``name`` means this plugin."""
+        simple = self.class_name.rpartition(".")[2]
+        python = f"{self.cls.__module__}.{self.cls.__qualname__}"
+        return name in {self.class_name, python, simple, simple.removesuffix("Connector")}
+
+
+_TYPES = (
+    (SinkConnector, "sink"),
+    (SourceConnector, "source"),
+    (Transform, "transformation"),
+    (Converter, "converter"),
+)
+
+
+class Plugins:
+    """Everything that is installed; read once, at first use."""
+
+    @cached_property
+    def connectors(self) -> list[Plugin]:
+        """Sinks first, then sources, as Kafka Connect lists them."""
+        found = _load("penstock.connectors")
+        return sorted(found, key=lambda p: (p.type, p.class_name))
+
+    @cached_property
+    def converters(self) -> list[Plugin]:
+        """Converters."""
+        return _load("penstock.converters")
+
+    @cached_property
+    def transforms(self) -> list[Plugin]:
+        """Transforms."""
+        return _load("penstock.transforms")
+
+    def connector(self, name: str) -> Plugin:
+        """The connector called ``name``; BadRequest lists those there are."""
+        found = [p for p in self.connectors if p.answers_to(name)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            names = ", ".join(p.class_name for p in found)
+            raise BadRequest(f"More than one connector matches alias {name}: {names}")
+        known = ", ".join(p.class_name for p in self.connectors)
+        raise BadRequest(
+            "Failed to find any class that implements Connector and which name matches "
+            f"{name}, available connectors are: {known}"
+        )
+
+    def converter(self, name: str) -> Plugin | None:
+        """The converter called ``name``."""
+        return _find(self.converters, name)
+
+    def transform(self, name: str) -> Plugin | None:
+        """The transform called ``name``."""
+        return _find(self.transforms, name)
+
+    def all(self) -> list[Plugin]:
+        """Every plugin, in the order of the plugins endpoint."""
+        return [*self.connectors, *self.transforms, *self.converters]
+
+
+def _find(plugins: Iterable[Plugin], name: str) -> Plugin | None:
+    return next((p for p in plugins if p.answers_to(name)), None)
+
+
+def _load(group: str) -> list[Plugin]:
+    loaded = (_load_one(point, KINDS[group]) for point in entry_points(group=group))
+    return [plugin for plugin in loaded if plugin is not None]
+
+
+def _load_one(point: EntryPoint, kind: type) -> Plugin | None:
+    """A plugin that cannot be loaded is named in the log and left out; the others still work."""
+    try:
+        cls = point.load()
+    except Exception:
+        log.exception("plugin %s (%s) cannot be loaded", point.name, point.value)
+        return None
+    if isinstance(cls, type) and issubclass(cls, kind):
+        return Plugin(cls)
+    log.error("plugin %s (%s) is no %s", point.name, point.value, kind.__name__)
+    return None

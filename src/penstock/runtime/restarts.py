@@ -1,0 +1,51 @@
+"""What a restart request restarts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from penstock.runtime.states import State
+from penstock.runtime.status_store import StatusStore
+
+
+@dataclass(frozen=True)
+class RestartPlan:
+    """The parts of a connector that are to be restarted."""
+
+    connector: bool
+    tasks: frozenset[int]
+
+    @staticmethod
+    def of(
+        statuses: StatusStore, name: str, include_tasks: bool, only_failed: bool
+    ) -> RestartPlan:
+        """The plan that the flags mean for the connector as it is now."""
+        connector = statuses.connector(name)
+        failed = connector is not None and connector.state is State.FAILED
+        tasks = set()
+        for task in statuses.task_ids(name) if include_tasks else ():
+            status = statuses.task(name, task)
+            if not only_failed or (status is not None and status.state is State.FAILED):
+                tasks.add(task)
+        return RestartPlan(failed or not only_failed, frozenset(tasks))
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to restart."""
+        return not self.connector and not self.tasks
+
+    def show(self, status: dict[str, Any]) -> dict[str, Any]:
+        """``status`` with the planned parts already RESTARTING."""
+        shown = {**status, "tasks": [dict(task) for task in status["tasks"]]}
+        if self.connector:
+            shown["connector"] = _restarting(status["connector"])
+        shown["tasks"] = [
+            _restarting(task) if task["id"] in self.tasks else task for task in shown["tasks"]
+        ]
+        return shown
+
+
+def _restarting(part: dict[str, Any]) -> dict[str, Any]:
+    rest = {k: v for k, v in part.items() if k != "trace"}
+    return {**rest, "state": State.RESTARTING.value}

@@ -1,0 +1,68 @@
+"""Keeps the offsets of all sinks alive, also of those that are paused or stopped.
+
+A broker forgets the offsets of a group without members after its retention time; committing them
+again starts that time anew.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+
+from penstock.kafka import groups
+from penstock.kafka.errors import KafkaFault
+from penstock.kafka.names import sink_group
+from penstock.runtime.cluster import Cluster
+from penstock.runtime.errors import RequestError
+from penstock.runtime.runner import Context
+from penstock.runtime.sink_positions import restored_positions
+from penstock.runtime.sink_runner import SinkRunner
+from penstock.sdk.connectors import SinkConnector
+
+log = logging.getLogger(__name__)
+
+
+class SinkKeeper:
+    """A thread that commits unchanged sink offsets again, at a leisurely pace."""
+
+    def __init__(self, context: Context, cluster: Cluster) -> None:
+        self._context = context
+        self._cluster = cluster
+        self._seconds = context.worker["sink.offsets.recommit.interval.ms"] / 1000
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="sink-keeper", daemon=True)
+
+    def start(self) -> None:
+        """Begin to keep."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Keep no more."""
+        self._stopping.set()
+
+    def _run(self) -> None:
+        while not self._stopping.wait(self._seconds):
+            if self._cluster.leading:
+                for name in self._context.configs.names():
+                    self._keep(name)
+
+    def _keep(self, name: str) -> None:
+        try:
+            if self._is_sink(name):
+                self._recommit(name)
+        except (KafkaFault, RequestError) as error:
+            log.warning("offsets of sink %s were not renewed: %s", name, error)
+
+    def _recommit(self, name: str) -> None:
+        runner = self._cluster.runner(name)
+        if isinstance(runner, SinkRunner):
+            runner.recommit()
+            return
+        context = self._context
+        positions = restored_positions(context.admin, context.copies, name)
+        groups.recommit(context.admin, sink_group(name), positions)
+
+    def _is_sink(self, name: str) -> bool:
+        config = self._context.configs.config(name) or {}
+        plugin = self._context.plugins.connector(config.get("connector.class", ""))
+        return issubclass(plugin.cls, SinkConnector)

@@ -1,0 +1,37 @@
+"""Sink positions that neither expire nor go back.
+
+The truth is the group's committed offsets. Should the broker have let them expire, they are
+restored from the copy that every commit also wrote, and never begin again in silence.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from confluent_kafka.admin import AdminClient
+
+from penstock.kafka import groups
+from penstock.kafka.groups import Committed
+from penstock.kafka.names import sink_group
+from penstock.kafka.topics import Position
+from penstock.runtime.position_copies import PositionCopies
+
+log = logging.getLogger(__name__)
+
+
+def restored_positions(
+    admin: AdminClient, copies: PositionCopies, connector: str
+) -> dict[Position, Committed]:
+    """The committed offsets of a sink, after putting back those that have expired."""
+    group = sink_group(connector)
+    found = groups.committed(admin, group)
+    expired = {p: c for p, c in copies.of(connector).items() if p not in found}
+    if expired:
+        log.warning(
+            "connector %s: the broker has lost %d offsets of group %s; restoring them",
+            connector,
+            len(expired),
+            group,
+        )
+        groups.recommit(admin, group, expired)
+    return {**found, **expired}

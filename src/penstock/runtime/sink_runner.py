@@ -1,0 +1,155 @@
+"""A running sink connector."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from penstock.engine.lease import Lease, Limits, Report, SinkLease, Tolerance
+from penstock.kafka import groups, topics
+from penstock.kafka.clients import group_metadata
+from penstock.kafka.groups import Committed
+from penstock.kafka.names import sink_group
+from penstock.kafka.topics import Position
+from penstock.runtime.runner import Runner
+from penstock.runtime.scheduler import TURN, Next
+from penstock.runtime.sink_plan import Budget, assign, plan_ranges, subscribed
+from penstock.runtime.sink_positions import restored_positions
+from penstock.sdk.tasks import Assignment
+
+log = logging.getLogger(__name__)
+
+RECHECK_SECONDS = 10.0
+
+
+class SinkRunner(Runner):
+    """Turns of a sink: positions are the group's committed offsets, and a copy of them."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.group = sink_group(self.name)
+        self._group_metadata: bytes | None = None
+        self._positions: dict[Position, Committed] | None = None
+        self._read_at = 0.0
+        self._tasks_of: dict[Position, int] = {}
+        self._budget = Budget()
+        self._began = 0.0
+
+    def _look(self) -> Next:
+        partitions = self._partitions()
+        if self._positions is None or time.monotonic() - self._read_at > RECHECK_SECONDS:
+            self._compare(self._fetch())
+        ends = self.context.ends.of(partitions)
+        return TURN if self._behind(ends) else self._idle()
+
+    def _partitions(self) -> list[Position]:
+        partitions = subscribed(self.config, self.context.ends.topics())
+        self._tasks_of = assign(partitions, len(self._tasks), self._tasks_of)
+        return partitions
+
+    def _behind(self, ends: Mapping[Position, int]) -> bool:
+        positions = self._positions or {}
+        return any(
+            end > positions.get(position, (0, ""))[0] and self._tasks_of[position] not in self.failed
+            for position, end in ends.items()
+        )
+
+    def _fetch(self) -> dict[Position, Committed]:
+        self._read_at = time.monotonic()
+        return restored_positions(self.context.admin, self.context.copies, self.name)
+
+    def _compare(self, found: dict[Position, Committed]) -> None:
+        """Notice a change that somebody made from outside: it is the new position."""
+        if self._positions is not None and not self.unsure and found != self._positions:
+            log.warning("connector %s: its group's offsets were changed from outside", self.name)
+        self._positions = found
+
+    def _read_positions(self) -> None:
+        self.context.copies.log.read_to_end()
+        self._positions = self._fetch()
+
+    def _plan(self, tasks: Sequence[int], limits: Limits) -> list[Lease]:
+        self._compare(self._fetch())
+        partitions = [p for p in self._partitions() if self._tasks_of[p] in tasks]
+        first = topics.beginnings(self.context.admin, partitions)
+        self._fail_where_data_is_gone(first)
+        starts = {p: self._start_of(p, first) for p in partitions if p in first}
+        ranges = plan_ranges(starts, self.context.ends.of(partitions), self._budget)
+        self._began = time.monotonic()
+        return [
+            self._lease(task, limits, mine, starts)
+            for task in tasks
+            if task not in self.failed and (mine := self._of_task(ranges, task))
+        ]
+
+    def _start_of(self, position: Position, first: Mapping[Position, int]) -> int:
+        committed = (self._positions or {}).get(position)
+        return first[position] if committed is None else committed[0]
+
+    def _of_task(self, values: Mapping[Position, Any], task: int) -> dict[Position, Any]:
+        return {p: v for p, v in values.items() if self._tasks_of[p] == task}
+
+    def _fail_where_data_is_gone(self, first: Mapping[Position, int]) -> None:
+        """Records deleted before they were read: never skipped in silence."""
+        for position, (offset, _) in (self._positions or {}).items():
+            begin = first.get(position)
+            if begin is not None and offset < begin:
+                topic, partition = position
+                self._fail_task(
+                    self._tasks_of[position],
+                    f"UserError: {topic}-{partition} begins at offset {begin}, but this connector "
+                    f"stands at {offset}: {begin - offset} offsets were deleted before they were "
+                    "read. To go on from what is left, stop the connector, alter its offset to "
+                    f"{begin}, resume it.",
+                )
+
+    def _lease(
+        self,
+        task: int,
+        limits: Limits,
+        ranges: Mapping[Position, tuple[int, int]],
+        starts: Mapping[Position, int],
+    ) -> SinkLease:
+        return SinkLease(
+            **self._lease_fields(task, limits),
+            group=self.group,
+            group_metadata=self._metadata(),
+            ranges=ranges,
+            assignments=self._assignments(task, starts),
+            copy_topic=self.context.copies.log.topic,
+            tolerance=self._tolerance(),
+        )
+
+    def _assignments(self, task: int, starts: Mapping[Position, int]) -> tuple[Assignment, ...]:
+        positions = self._positions or {}
+        return tuple(
+            Assignment(topic, partition, start, positions.get((topic, partition), (0, ""))[1])
+            for (topic, partition), start in self._of_task(starts, task).items()
+        )
+
+    def _metadata(self) -> bytes:
+        if self._group_metadata is None:
+            self._group_metadata = group_metadata(self.context.connection, self.group)
+        return self._group_metadata
+
+    def _tolerance(self) -> Tolerance:
+        config = self.config
+        headers = config.get("errors.deadletterqueue.context.headers.enable", "false")
+        return Tolerance(
+            all_errors=config.get("errors.tolerance", "none") == "all",
+            dead_letter_topic=config.get("errors.deadletterqueue.topic.name", ""),
+            context_headers=headers.lower() == "true",
+        )
+
+    def _absorb(self, report: Report) -> None:
+        assert self._positions is not None  # noqa: S101 (read by _recover)
+        self._positions.update(report.sink_positions)
+        elapsed = time.monotonic() - self._began
+        self._budget.learn(report.records, report.payload_bytes, elapsed)
+
+    def recommit(self) -> None:
+        """Commit unchanged positions again, so that the broker does not let them expire."""
+        with self._activity:
+            groups.recommit(self.context.admin, self.group, self._fetch())

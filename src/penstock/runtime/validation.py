@@ -1,0 +1,181 @@
+"""Validation of a connector's configuration: every error at once, in Kafka Connect's shape."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from penstock.kafka.names import sink_group
+from penstock.runtime.connector_config import SINK, SOURCE, sink_topic_errors
+from penstock.runtime.errors import BadRequest
+from penstock.runtime.plugins import Plugin, Plugins
+from penstock.sdk.config import ConfigDef, ConfigValue
+from penstock.sdk.connectors import SinkConnector
+
+INVALID = (
+    "Connector configuration is invalid and contains the following {count} error(s):{errors}\n"
+    "You can also find the above list of errors at the endpoint "
+    "`/connector-plugins/{{connectorType}}/config/validate`"
+)
+
+
+@dataclass(frozen=True)
+class Validated:
+    """The outcome of a validation."""
+
+    plugin: Plugin
+    definition: ConfigDef
+    values: list[ConfigValue]
+
+    @property
+    def errors(self) -> list[str]:
+        """All messages, in the order of the keys."""
+        return [message for value in self.values for message in value.errors]
+
+    def raise_if_invalid(self) -> None:
+        """BadRequest with every message, if there is any."""
+        if self.errors:
+            lines = "".join(f"\n{message}" for message in self.errors)
+            raise BadRequest(INVALID.format(count=len(self.errors), errors=lines))
+
+    def to_json(self, class_name: str) -> dict[str, Any]:
+        """Kafka Connect's ConfigInfos."""
+        return {
+            "name": class_name,
+            "error_count": len(self.errors),
+            "groups": self.definition.groups(),
+            "configs": [self._info(value) for value in self.values],
+        }
+
+    def _info(self, value: ConfigValue) -> dict[str, Any]:
+        known = value.name in self.definition
+        return {
+            "definition": self.definition[value.name].describe() if known else None,
+            "value": {
+                "name": value.name,
+                "value": value.value,
+                "recommended_values": list(value.recommended_values),
+                "errors": list(value.errors),
+                "visible": value.visible,
+            },
+        }
+
+
+class Validator:
+    """Validates connector configurations against the installed plugins."""
+
+    def __init__(self, plugins: Plugins, group_id: str) -> None:
+        self._plugins = plugins
+        self._group_id = group_id
+
+    def validate(self, config: Mapping[str, str | None]) -> Validated:
+        """Check everything; BadRequest only when the connector's class cannot be told."""
+        class_name = (config.get("connector.class") or "").strip()
+        if not class_name:
+            raise BadRequest("Connector config contains no connector type")
+        plugin = self._plugins.connector(class_name)
+        definition = self.definition(plugin, config)
+        values = definition.validate(config)
+        present = {k: v for k, v in config.items() if v is not None}
+        extra = [*self._framework_errors(plugin, present), *self._own_errors(plugin, present, values)]
+        return Validated(plugin, definition, _with_errors(values, extra))
+
+    def definition(self, plugin: Plugin, config: Mapping[str, str | None]) -> ConfigDef:
+        """The connector's own keys and the framework's, with those of its converters."""
+        framework = SINK if issubclass(plugin.cls, SinkConnector) else SOURCE
+        own: ConfigDef = plugin.cls.config_def
+        return framework + own + self._part_keys(config)
+
+    def _part_keys(self, config: Mapping[str, str | None]) -> ConfigDef:
+        keys = ConfigDef()
+        for prefix, cls in self._parts(config):
+            keys += ConfigDef(*(replace(key, name=prefix + key.name) for key in cls.config_def))
+        return keys
+
+    def _parts(self, config: Mapping[str, str | None]) -> list[tuple[str, type[Any]]]:
+        """(prefix of its keys, class) of every converter and transform that is named."""
+        found = []
+        for key in ("key.converter", "value.converter"):
+            plugin = self._plugins.converter((config.get(key) or "").strip())
+            if plugin is not None:
+                found.append((key + ".", plugin.cls))
+        for alias in transform_aliases(config):
+            name = (config.get(f"transforms.{alias}.type") or "").strip()
+            plugin = self._plugins.transform(name)
+            if plugin is not None:
+                found.append((f"transforms.{alias}.", plugin.cls))
+        return found
+
+    def _framework_errors(self, plugin: Plugin, config: Mapping[str, str]) -> list[tuple[str, str]]:
+        errors = [*self._unknown_parts(config), *_duplicate_aliases(config)]
+        if issubclass(plugin.cls, SinkConnector):
+            errors += sink_topic_errors(config)
+            name = config.get("name", "")
+            if sink_group(name) == self._group_id:
+                errors.append(
+                    (
+                        "name",
+                        f"Consumer group for sink connector named {name} conflicts with Connect "
+                        f"worker group {self._group_id}",
+                    )
+                )
+        return errors
+
+    def _unknown_parts(self, config: Mapping[str, str]) -> list[tuple[str, str]]:
+        errors = []
+        for key in ("key.converter", "value.converter"):
+            name = config.get(key, "").strip()
+            if name and self._plugins.converter(name) is None:
+                errors.append((key, _no_class(key, name)))
+        for alias in transform_aliases(config):
+            key = f"transforms.{alias}.type"
+            name = config.get(key, "").strip()
+            if self._plugins.transform(name) is None:
+                errors.append((key, _no_class(key, name) if name else _missing(key)))
+        return errors
+
+    @staticmethod
+    def _own_errors(
+        plugin: Plugin, config: Mapping[str, str], values: list[ConfigValue]
+    ) -> list[tuple[str, str]]:
+        """The connector's own checks over several keys, once each key alone is right."""
+        own = {key.name for key in plugin.cls.config_def}
+        if any(value.errors for value in values if value.name in own):
+            return []
+        return list(plugin.cls().validate(config))
+
+
+def transform_aliases(config: Mapping[str, str | None]) -> list[str]:
+    """The transforms of a configuration, in order."""
+    return [a for a in re.split(r"\s*,\s*", (config.get("transforms") or "").strip()) if a]
+
+
+def _duplicate_aliases(config: Mapping[str, str]) -> list[tuple[str, str]]:
+    aliases = transform_aliases(config)
+    if len(aliases) == len(set(aliases)):
+        return []
+    listed = ", ".join(aliases)
+    text = f"Invalid value [{listed}] for configuration transforms: Duplicate alias provided."
+    return [("transforms", text)]
+
+
+def _no_class(key: str, name: str) -> str:
+    return f"Invalid value {name} for configuration {key}: Class {name} could not be found."
+
+
+def _missing(key: str) -> str:
+    return f'Missing required configuration "{key}" which has no default value.'
+
+
+def _with_errors(values: list[ConfigValue], extra: list[tuple[str, str]]) -> list[ConfigValue]:
+    known = {value.name for value in values}
+    merged = [
+        replace(value, errors=[*value.errors, *(m for k, m in extra if k == value.name)])
+        for value in values
+    ]
+    for key in dict.fromkeys(k for k, _ in extra if k not in known):
+        messages = [m for k, m in extra if k == key]
+        merged.append(ConfigValue(key, None, [], messages, True))
+    return merged

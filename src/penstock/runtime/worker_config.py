@@ -1,0 +1,143 @@
+"""The worker's configuration: Kafka Connect's keys, plus ``spark.*`` and a few of our own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from penstock.engine.lease import Limits
+from penstock.kafka.clients import Connection
+from penstock.sdk.config import ConfigDef, ConfigKey, Importance, Type
+from penstock.sdk.config_validators import at_least, non_empty
+
+STRING_CONVERTER = "org.apache.kafka.connect.storage.StringConverter"
+
+WORKER = ConfigDef(
+    ConfigKey(
+        "bootstrap.servers",
+        default=None,
+        importance=Importance.HIGH,
+        doc="Kafka brokers, host:port separated by commas. Unset: an embedded broker is started.",
+    ),
+    ConfigKey(
+        "group.id",
+        default="penstock",
+        validator=non_empty,
+        importance=Importance.HIGH,
+        doc="Workers with the same group.id form one cluster.",
+    ),
+    ConfigKey("config.storage.topic", default="penstock-configs", doc="Topic of configurations."),
+    ConfigKey("offset.storage.topic", default="penstock-offsets", doc="Topic of source offsets."),
+    ConfigKey("status.storage.topic", default="penstock-status", doc="Topic of states."),
+    ConfigKey(
+        "offset.storage.partitions",
+        Type.INT,
+        default=25,
+        validator=at_least(1),
+        doc="Partitions of the offsets topic when it is created.",
+    ),
+    ConfigKey(
+        "status.storage.partitions",
+        Type.INT,
+        default=5,
+        validator=at_least(1),
+        doc="Partitions of the status topic when it is created.",
+    ),
+    ConfigKey(
+        "storage.replication.factor",
+        Type.SHORT,
+        default=-1,
+        doc="Replicas of the topics above when they are created; -1 takes the broker's default.",
+    ),
+    ConfigKey(
+        "key.converter", Type.CLASS, default=STRING_CONVERTER, doc="Converter of record keys."
+    ),
+    ConfigKey(
+        "value.converter", Type.CLASS, default=STRING_CONVERTER, doc="Converter of record values."
+    ),
+    ConfigKey(
+        "session.timeout.ms",
+        Type.INT,
+        default=10_000,
+        validator=at_least(6000),
+        doc="A worker silent for this long has left its cluster. Must exceed the 5 s after which "
+        "a lease gives up on its worker.",
+    ),
+    ConfigKey(
+        "lease.max.ms",
+        Type.INT,
+        default=60_000,
+        validator=at_least(1000),
+        doc="Longest time a task runs before its connector is planned anew.",
+    ),
+    ConfigKey(
+        "turn.grace.ms",
+        Type.INT,
+        default=15_000,
+        validator=at_least(1000),
+        doc="A task that does not end this long after its lease should have ended hangs: its turn "
+        "is cancelled.",
+    ),
+    ConfigKey(
+        "look.interval.max.ms",
+        Type.INT,
+        default=1000,
+        validator=at_least(10),
+        doc="Longest pause between two looks at an idle source or sink.",
+    ),
+    ConfigKey(
+        "sink.offsets.recommit.interval.ms",
+        Type.LONG,
+        default=3_600_000,
+        validator=at_least(1000),
+        doc="How often unchanged sink offsets are committed again, so that they never expire.",
+    ),
+)
+
+SECURITY = ("security.protocol", "sasl.", "ssl.")
+
+
+@dataclass(frozen=True)
+class WorkerConfig:
+    """A checked worker configuration."""
+
+    data_dir: Path
+    properties: Mapping[str, str]
+    values: Mapping[str, Any]
+
+    @staticmethod
+    def from_properties(properties: Mapping[str, str], data_dir: Path) -> WorkerConfig:
+        """Check ``properties``; ConfigError says which one is wrong and why."""
+        return WorkerConfig(data_dir, dict(properties), WORKER.parse(properties))
+
+    def __getitem__(self, key: str) -> Any:
+        return self.values[key]
+
+    @property
+    def group_id(self) -> str:
+        """The cluster this worker belongs to."""
+        return str(self["group.id"])
+
+    def connection(self, bootstrap_servers: str) -> Connection:
+        """How clients of this worker reach the brokers."""
+        security = {k: v for k, v in self.properties.items() if k.startswith(SECURITY)}
+        return Connection(bootstrap_servers, security)
+
+    def limits(self) -> Limits:
+        """Bounds of a lease."""
+        return Limits(lease_seconds=self["lease.max.ms"] / 1000)
+
+    def spark(self) -> dict[str, str]:
+        """The ``spark.*`` keys."""
+        return {k: v for k, v in self.properties.items() if k.startswith("spark.")}
+
+    def converters(self) -> dict[str, str]:
+        """The converter keys with their sub-keys, for connectors that set none."""
+        given = {
+            k: v
+            for k, v in self.properties.items()
+            if k.startswith(("key.converter", "value.converter"))
+        }
+        return {**{k: self[k] for k in ("key.converter", "value.converter")}, **given}

@@ -1,0 +1,90 @@
+"""What a connector author implements for the part that lives in the worker.
+
+Life of a connector object (all calls on the worker, one at a time, never two at once):
+``start`` → ``task_configs`` → (``look`` …) → ``stop``. A new object is made after every restart or
+change of configuration. ``alter_offsets`` and ``validate`` are called on an object of their own
+that was never started. No call may block for longer than a few seconds.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, NamedTuple
+
+from penstock.sdk.config import ConfigDef
+from penstock.sdk.offsets import OffsetReader, SourceOffset, SourcePartition
+from penstock.sdk.tasks import SinkTask, SourceTask
+
+
+class TopicPartition(NamedTuple):
+    """One partition of a Kafka topic."""
+
+    topic: str
+    partition: int
+
+
+class Connector(ABC):
+    """Common part of both kinds; implement SourceConnector or SinkConnector."""
+
+    config_def: ClassVar[ConfigDef]
+    """Every key the connector understands; described once, used for validation, REST and docs."""
+
+    version: ClassVar[str] = "unknown"
+    connect_class: ClassVar[str] = ""
+    """Kafka Connect's class name, where this connector stands in for one of its connectors."""
+
+    def validate(self, config: Mapping[str, str]) -> Sequence[tuple[str, str]]:
+        """Checks over several keys: (key, message) pairs. Each key alone was checked before."""
+        return ()
+
+    def start(self, config: Mapping[str, str]) -> None:  # noqa: B027 (most need nothing)
+        """Called once, before anything else. An error turns the connector FAILED."""
+
+    @abstractmethod
+    def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
+        """One configuration per task, at most ``max_tasks`` of them."""
+
+    def stop(self) -> None:  # noqa: B027 (most need nothing)
+        """Release what ``start`` took. Called once, also after a failed ``start``."""
+
+
+class SourceConnector(Connector):
+    """Brings records from elsewhere into topics."""
+
+    task_class: ClassVar[type[SourceTask]]
+    partition_keys: ClassVar[tuple[str, ...]] = ()
+    """Order of the keys of this connector's source partitions, as Kafka Connect would write it."""
+
+    def look(self, offsets: OffsetReader) -> bool | None:
+        """Whether there is anything new beyond ``offsets``; None when only a task can tell.
+
+        Called every few seconds while the connector is idle, so it must be cheap. May answer True
+        too often, at the price of an empty turn; must not answer False while records wait.
+        """
+        return None
+
+    def alter_offsets(
+        self,
+        config: Mapping[str, str],
+        offsets: Sequence[tuple[SourcePartition | None, SourceOffset | None]],
+    ) -> bool:
+        """Check offsets that a user wants to set; None resets that partition.
+
+        Raise an error to refuse: its text reaches the user unchanged. ``NotImplementedError``
+        says that offsets can never be altered from outside. Return True when this connector keeps
+        no positions anywhere else. May be called twice for the same request.
+        """
+        return False
+
+
+class SinkConnector(Connector):
+    """Takes records from topics elsewhere."""
+
+    task_class: ClassVar[type[SinkTask]]
+
+    def alter_offsets(
+        self, config: Mapping[str, str], offsets: Mapping[TopicPartition, int | None]
+    ) -> bool:
+        """As ``SourceConnector.alter_offsets``, for the offsets of the sink's consumer group."""
+        return False

@@ -1,0 +1,54 @@
+"""The errors a connector raises, and what each makes the worker do.
+
+    PenstockError
+    ├── ConfigError        the user can fix it: the message names the key and what to write
+    ├── UserError          the user can fix it outside the config (a file's rights, a full disk)
+    ├── RetriableError     the same call is tried again after ``retry_after`` seconds
+    ├── RecordError        one record is at fault: ``errors.tolerance`` decides what happens to it
+    └── FatalError         nobody can fix it by waiting: the task turns FAILED with this text
+
+``ConfigError`` and ``UserError`` turn a task FAILED just as ``FatalError`` does, but their text is
+shown without a traceback: it is written for the person who has to act. Any other exception counts
+as fatal and keeps its traceback, since it is a defect of the connector.
+"""
+
+from __future__ import annotations
+
+
+class PenstockError(Exception):
+    """Base of every error that this package raises on purpose."""
+
+
+class ConfigError(PenstockError):
+    """A configuration value is missing or wrong.
+
+    ``key`` is the configuration key at fault, or None when several are.
+    """
+
+    def __init__(self, message: str, *, key: str | None = None) -> None:
+        super().__init__(message)
+        self.key = key
+
+
+class UserError(PenstockError):
+    """Something outside the configuration needs a person; the message says what to do."""
+
+
+class RetriableError(PenstockError):
+    """The call failed for now; the worker repeats it after ``retry_after`` seconds."""
+
+    def __init__(self, message: str, *, retry_after: float = 1.0) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class RecordError(PenstockError):
+    """One record of a batch could not be handled; ``row`` is its index in that batch."""
+
+    def __init__(self, message: str, *, row: int = 0) -> None:
+        super().__init__(message)
+        self.row = row
+
+
+class FatalError(PenstockError):
+    """The task cannot go on and no retry would help."""

@@ -1,0 +1,79 @@
+"""What a connector author implements for the part that moves records.
+
+A task object lives inside one lease, in a Python worker of Spark, on one thread:
+``start`` → ``poll`` … (source) or ``open`` → ``put`` … → ``flush`` (sink) → ``stop``. The next lease
+makes a new object, perhaps in another process: nothing but the committed offsets is carried over.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from penstock.sdk.batches import SourceBatch
+from penstock.sdk.offsets import OffsetReader
+from penstock.sdk.records import SourceRecord
+
+
+class SourceTask(ABC):
+    """Reads a source from the offsets it was given."""
+
+    @abstractmethod
+    def start(self, config: Mapping[str, str], offsets: OffsetReader) -> None:
+        """Open the source at ``offsets``. Called once, before anything else."""
+
+    @abstractmethod
+    def poll(self) -> SourceBatch | Sequence[SourceRecord] | None:
+        """The next records, or None (or an empty sequence) when there are none just now.
+
+        Should return within about a second; never wait for data, return None instead: the worker
+        backs off. ``RetriableError`` makes the worker call again later; nothing may be lost then.
+        """
+
+    def stop(self) -> None:  # noqa: B027 (most need nothing)
+        """Close everything, within 5 s. Called once, also after an error and a failed ``start``."""
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """A topic-partition that a sink task is about to write, and where it stands.
+
+    ``offset`` is the first offset of this lease. ``metadata`` is the text that the commit which
+    led to ``offset`` carried, or "" if there is none, e.g. after the offset was altered.
+    """
+
+    topic: str
+    partition: int
+    offset: int
+    metadata: str
+
+
+class SinkTask(ABC):
+    """Writes records to a target."""
+
+    def start(self, config: Mapping[str, str]) -> None:  # noqa: B027 (most need nothing)
+        """Open the target. Called once, before anything else."""
+
+    def open(self, assignments: Sequence[Assignment]) -> None:  # noqa: B027 (most need nothing)
+        """The partitions of this lease. Undo here what an earlier lease wrote and never committed."""
+
+    @abstractmethod
+    def put(self, batch: pa.RecordBatch) -> None:
+        """Write records of one topic-partition, in order (layout: ``penstock.sdk.batches``).
+
+        ``RetriableError`` makes the worker call again with the same batch. ``RecordError`` names
+        one row; with ``errors.tolerance=all`` the worker calls again without it.
+        """
+
+    @abstractmethod
+    def flush(self) -> str:
+        """Make durable whatever was put; offsets are committed only after this returns.
+
+        The returned text is committed with the offsets and comes back as ``Assignment.metadata``.
+        """
+
+    def stop(self) -> None:  # noqa: B027 (most need nothing)
+        """Close everything, within 5 s. Called once, also after an error."""

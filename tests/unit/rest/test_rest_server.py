@@ -1,0 +1,109 @@
+"""The server: ports, its end, and slow calls that do not hold up others."""
+
+import socket
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from unittest.mock import Mock
+
+import httpx
+import pytest
+
+from penstock.rest import RestServer, RestServerError, calls, create_app, listen
+
+
+def test_taken_port_is_told(herder: Mock) -> None:
+    with listen("127.0.0.1", 0) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(RestServerError, match=rf"Port {port} .* is taken .*--port"):
+            RestServer(create_app(herder), port=port).start()
+
+
+@pytest.mark.parametrize(("host", "port"), [("127.0.0.1", 70000), ("no.such.host.invalid", 0)])
+def test_impossible_addresses_are_told(host: str, port: int) -> None:
+    with pytest.raises(RestServerError):
+        listen(host, port)
+
+
+def test_serves_on_a_given_socket(herder: Mock) -> None:
+    listener = listen("127.0.0.1", 0)
+    server = RestServer(create_app(herder), listener=listener)
+    server.start()
+    assert server.port == listener.getsockname()[1]
+    assert httpx.get(f"{server.url}/health", trust_env=False).status_code == 200
+    server.stop()
+
+
+def test_stop_does_not_wait_for_open_connections(herder: Mock) -> None:
+    server = RestServer(create_app(herder), port=0)
+    server.start()
+    with httpx.Client(base_url=server.url, trust_env=False) as idle:
+        idle.get("/health")
+        half_sent = socket.create_connection(("127.0.0.1", server.port))
+        half_sent.sendall(b"PUT /connectors/n/config HTTP/1.1\r\nContent-Le")
+        started = time.monotonic()
+        server.stop()
+        assert time.monotonic() - started < 2
+        half_sent.close()
+    with pytest.raises(httpx.ConnectError):
+        httpx.get(f"{server.url}/health", trust_env=False)
+
+
+def test_stop_does_not_wait_for_slow_calls(herder: Mock) -> None:
+    release, begun = threading.Event(), threading.Event()
+
+    def slow(_: str) -> None:
+        begun.set()
+        release.wait(20)
+
+    herder.stop.side_effect = slow
+    server = RestServer(create_app(herder), port=0)
+    server.start()
+    with ThreadPoolExecutor(1) as pool:
+        request = pool.submit(httpx.put, f"{server.url}/connectors/n/stop", trust_env=False)
+        assert begun.wait(10)
+        started = time.monotonic()
+        server.stop()
+        assert time.monotonic() - started < 2
+        release.set()
+        request.exception(10)
+
+
+def test_stop_may_be_repeated_and_come_first(herder: Mock) -> None:
+    server = RestServer(create_app(herder), port=0)
+    server.stop()
+    server.stop()
+
+
+def test_looks_do_not_queue_behind_slow_calls(http: httpx.Client, herder: Mock) -> None:
+    release = threading.Event()
+    waiting = threading.Semaphore(0)
+
+    def slow(_: str) -> None:
+        waiting.release()
+        release.wait(30)
+
+    herder.stop.side_effect = slow
+    herder.connectors.return_value = ["a"]
+    with ThreadPoolExecutor(calls.SLOW_CALLS + 4) as pool:
+        try:
+            for _ in range(calls.SLOW_CALLS + 4):
+                pool.submit(http.put, "/connectors/n/stop", timeout=60)
+            for _ in range(calls.SLOW_CALLS):
+                assert waiting.acquire(timeout=30)
+            assert http.get("/health").status_code == 200
+            assert http.get("/connectors").json() == ["a"]
+        finally:
+            release.set()
+
+
+def test_endless_call_is_answered(
+    http: httpx.Client, herder: Mock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    release = threading.Event()
+    herder.stop.side_effect = lambda _: release.wait(30)
+    monkeypatch.setattr(calls, "REQUEST_SECONDS", 0.1)
+    response = http.put("/connectors/n/stop")
+    release.set()
+    assert response.status_code == 500
+    assert response.json() == {"error_code": 500, "message": "Request timed out"}
