@@ -2,7 +2,7 @@
 
 from penstock.client.connect import ConnectClient
 from penstock.client.errors import ConnectApiError, ConnectError, WaitTimeout, WorkerUnreachable
-from penstock.client.waiting import wait_for_health, wait_for_state, wait_until
+from penstock.client.waiting import raise_if_failed, wait_for_health, wait_for_state, wait_until
 
 __all__ = [
     "ConnectApiError",
@@ -10,6 +10,7 @@ __all__ = [
     "ConnectError",
     "WaitTimeout",
     "WorkerUnreachable",
+    "raise_if_failed",
     "wait_for_health",
     "wait_for_state",
     "wait_until",

@@ -70,6 +70,11 @@ def wait_for_state(
     return wait_until(reached, f"connector {name} to be {state}", timeout)
 
 
+def raise_if_failed(client: ConnectClient, name: str) -> None:
+    """ConnectError with the trace when a connector or a task of it is FAILED."""
+    _raise_if_failed(name, _status(client, name))
+
+
 def _status(client: ConnectClient, name: str) -> dict[str, Any]:
     try:
         return client.status(name)

@@ -30,10 +30,16 @@ def _read(spark: SparkSession, lease: SinkLease) -> DataFrame:
         .option("assign", json.dumps(_by_topic(dict.fromkeys(starts), list)))
         .option("startingOffsets", json.dumps(_by_topic(starts, dict)))
         .option("endingOffsets", json.dumps(_by_topic(ends, dict)))
-        .option("includeHeaders", "true")
+        .option("includeHeaders", str(_headers_wanted(lease)).lower())
         .option("failOnDataLoss", "true")
     )
-    return reader.load().selectExpr(*SELECT).coalesce(1)
+    columns = (*SELECT, "headers") if _headers_wanted(lease) else SELECT
+    return reader.load().selectExpr(*columns).coalesce(1)
+
+
+def _headers_wanted(lease: SinkLease) -> bool:
+    """Reading headers costs several times the rest of a record."""
+    return lease.task_class.wants_headers or bool(lease.tolerance.dead_letter_topic)
 
 
 def _by_topic(values: Mapping[tuple[str, int], Any], shape: type) -> dict[str, Any]:

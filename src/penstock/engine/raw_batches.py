@@ -16,9 +16,8 @@ SELECT = (
     "partition",
     "offset",
     "unix_millis(timestamp) AS timestamp",
-    "headers",
 )
-"""The Spark SQL expressions that give the columns below."""
+"""The Spark SQL expressions that give the columns below, but for the headers."""
 
 
 def by_partition(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
@@ -32,7 +31,7 @@ def by_partition(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
                 part.column("key"),
                 part.column("value"),
                 part.column("timestamp"),
-                _headers(part.column("headers")),
+                _headers(part),
                 part.column("offset"),
             ],
             names=["topic", "partition", "key", "value", "timestamp", "headers", "offset"],
@@ -50,7 +49,7 @@ def _runs(batch: pa.RecordBatch) -> Iterator[tuple[int, int]]:
     yield from zip(starts, [*starts[1:], rows], strict=True)
 
 
-def _headers(column: pa.Array) -> pa.Array:
-    if column.null_count == len(column):
-        return pa.nulls(len(column), HEADERS)
-    return column.cast(HEADERS)
+def _headers(part: pa.RecordBatch) -> pa.Array:
+    if "headers" not in part.schema.names:
+        return pa.nulls(part.num_rows, HEADERS)
+    return part.column("headers").cast(HEADERS)

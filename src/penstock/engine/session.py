@@ -15,6 +15,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pyspark import SparkConf, SparkContext
+from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 log = logging.getLogger(__name__)
@@ -78,6 +80,7 @@ class SparkSettings:
             "spark.master": self.master,
             "spark.app.name": "penstock",
             "spark.ui.enabled": "false",
+            "spark.ui.showConsoleProgress": "false",
             "spark.driver.memory": "1g",
             "spark.jars": ",".join(str(jar) for jar in self.jars),
             "spark.local.dir": str(self.data_dir / "spark"),
@@ -85,7 +88,6 @@ class SparkSettings:
             "spark.sql.shuffle.partitions": "4",
             "spark.redaction.regex": REDACTION,
             "spark.sql.execution.arrow.maxRecordsPerBatch": "50000",
-            "spark.sql.execution.arrow.maxBytesPerBatch": str(16 * 1024 * 1024),
             "spark.executorEnv.POLARS_MAX_THREADS": "1",
             "spark.executorEnv.OMP_NUM_THREADS": "1",
             # A long life: what Spark remembers of finished work must not grow.
@@ -168,10 +170,11 @@ class LazySession:
         os.environ["PYSPARK_PYTHON"] = sys.executable
         if settings.java_home is not None:
             os.environ["JAVA_HOME"] = str(settings.java_home)
-        builder = SparkSession.builder
-        for key, value in settings.conf().items():
-            builder = builder.config(key, value)
-        return builder.getOrCreate()
+        conf = SparkConf().setAll(settings.conf().items())
+        # Its own file for what the JVM and its Python workers print: our terminal is for people.
+        with (settings.data_dir / "spark-output.log").open("ab") as output:
+            gateway = launch_gateway(conf, {"stdout": output, "stderr": output})
+        return SparkSession(SparkContext(conf=conf, gateway=gateway))
 
     def _discard(self) -> None:
         session, self._session = self._session, None
@@ -188,8 +191,6 @@ class LazySession:
 
 def _end_jvm(gateway: object, process: object) -> None:
     """PySpark leaves its JVM to the end of our process; a worker that stops wants it gone now."""
-    from pyspark import SparkContext
-
     with SparkContext._lock:
         SparkContext._gateway = None
         SparkContext._jvm = None

@@ -21,6 +21,8 @@ class FileStreamSinkTask(SinkTask):
     stand at its end, so nothing is cut: at least once.
     """
 
+    wants_headers = False
+
     def start(self, config: Mapping[str, str]) -> None:
         path: str | None = FILE_SINK_CONFIG[FILE].read(config)
         self._alone = int(config.get("tasks.max") or 1) <= 1

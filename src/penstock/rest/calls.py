@@ -27,6 +27,7 @@ QUICK_CALLS = 16
 HEALTH_CALLS = 4
 REQUEST_SECONDS = 90.0
 LOOK_SECONDS = 10.0
+STARTING = "The worker is starting: "
 
 T = TypeVar("T")
 
@@ -87,4 +88,4 @@ async def refuse_while_starting(calls: HerderCalls) -> None:
     """Answer 503 until the worker has read its stores: before, it would answer wrongly."""
     status, message = await calls.health()
     if status == "starting":
-        raise Unavailable(f"The worker is starting: {message}")
+        raise Unavailable(STARTING + message.removeprefix(STARTING))

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 Json = dict[str, Any]
-Config = dict[str, str | None]
+Config = dict[str, Any]
+"""Text by key, or None where a client sent null; the herder's validation tells those."""
 
 
 class HerderApi(Protocol):

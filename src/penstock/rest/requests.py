@@ -22,7 +22,7 @@ async def _plugin(plugin: str) -> str:
 
 
 async def _task(task: str) -> int:
-    if not re.fullmatch(r"[+-]?[0-9]{1,10}", task) or abs(int(task)) > MAX_INT:
+    if not re.fullmatch(r"[0-9]{1,10}", task) or int(task) > MAX_INT:
         raise HTTPException(404)
     return int(task)
 

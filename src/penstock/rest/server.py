@@ -22,11 +22,11 @@ class RestServerError(PenstockError):
 
 def listen(host: str, port: int) -> socket.socket:
     """Open the socket to serve on, 0 for any free port; RestServerError if that cannot be."""
+    if not 0 <= port <= 65535:
+        raise RestServerError(f"Port {port} does not exist: choose one from 0 to 65535.")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=512)
-    except OverflowError:
-        raise RestServerError(f"Port {port} does not exist: choose one from 0 to 65535.") from None
     except OSError as error:
         raise RestServerError(_cannot_listen(host, port, error)) from error
 

@@ -1,8 +1,8 @@
 """What a connector author implements for the part that moves records.
 
 A task object lives inside one lease, in a Python worker of Spark, on one thread:
-``start`` → ``poll`` … (source) or ``open`` → ``put`` … → ``flush`` (sink) → ``stop``. The next lease
-makes a new object, perhaps in another process: nothing but the committed offsets is carried over.
+``start`` → ``poll`` … (source) or ``open`` → ``put`` … → ``flush`` (sink) → ``stop``. The next
+lease makes a new object, perhaps in another process: nothing but the committed offsets is carried over.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import pyarrow as pa
 
@@ -41,8 +42,8 @@ class SourceTask(ABC):
 class Assignment:
     """A topic-partition that a sink task is about to write, and where it stands.
 
-    ``offset`` is the first offset of this lease. ``metadata`` is the text that the commit which
-    led to ``offset`` carried, or "" if there is none, e.g. after the offset was altered.
+    ``offset`` is the first offset of this lease. ``metadata`` is what ``flush`` returned for the
+    last commit of this partition, or "" if there was none; altering an offset keeps it.
     """
 
     topic: str
@@ -54,11 +55,14 @@ class Assignment:
 class SinkTask(ABC):
     """Writes records to a target."""
 
+    wants_headers: ClassVar[bool] = True
+    """False spares the cost of reading headers: the column is then null in every row."""
+
     def start(self, config: Mapping[str, str]) -> None:  # noqa: B027 (most need nothing)
         """Open the target. Called once, before anything else."""
 
     def open(self, assignments: Sequence[Assignment]) -> None:  # noqa: B027 (most need nothing)
-        """The partitions of this lease. Undo here what an earlier lease wrote and never committed."""
+        """All partitions of this task. Undo here what an earlier lease wrote but never committed."""
 
     @abstractmethod
     def put(self, batch: pa.RecordBatch) -> None:

@@ -5,6 +5,7 @@ from unittest.mock import Mock, create_autospec
 
 import httpx
 import pytest
+from fastapi import FastAPI
 
 from penstock.rest import RestServer, create_app
 from penstock.rest.herder_api import HerderApi
@@ -17,10 +18,19 @@ def herder() -> Mock:
     return herder
 
 
-@pytest.fixture
-def http(herder: Mock) -> Iterator[httpx.Client]:
-    server = RestServer(create_app(herder), port=0)
+@pytest.fixture(scope="module")
+def served() -> Iterator[tuple[FastAPI, str]]:
+    app = create_app(create_autospec(HerderApi, instance=True))
+    server = RestServer(app, port=0)
     server.start()
-    with httpx.Client(base_url=server.url, trust_env=False) as client:
-        yield client
+    yield app, server.url
     server.stop()
+
+
+@pytest.fixture
+def http(herder: Mock, served: tuple[FastAPI, str]) -> Iterator[httpx.Client]:
+    """A client of an application whose herder is this test's."""
+    app, url = served
+    app.state.calls.herder = herder
+    with httpx.Client(base_url=url, trust_env=False) as client:
+        yield client

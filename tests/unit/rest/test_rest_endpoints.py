@@ -79,7 +79,7 @@ def test_create_says_where_the_connector_is(http: httpx.Client, herder: Mock) ->
     herder.create.return_value = INFO
     response = http.post("/connectors", json={"name": " a->b ", "config": {}})
     herder.create.assert_called_once_with("a->b", {}, None)
-    assert response.headers["location"] == f"{http.base_url}connectors/a-%3Eb"
+    assert response.headers["location"] == f"{http.base_url}/connectors/a-%3Eb"
 
 
 def test_put_of_a_new_connector_is_201(http: httpx.Client, herder: Mock) -> None:

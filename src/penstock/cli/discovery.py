@@ -1,0 +1,67 @@
+"""Which worker and which brokers a command talks to.
+
+First what the command line says, then the environment (both arrive here as ``given``, since the
+options name their variables), then the worker that `penstock up` runs on this machine.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from penstock.cli.output import warn
+from penstock.cli.running import Running, running
+from penstock.client import ConnectClient
+from penstock.sdk.errors import UserError
+
+Url = Annotated[
+    str | None,
+    typer.Option(
+        "--url",
+        envvar="PENSTOCK_URL",
+        help="REST address of the worker. Left out: the one `penstock up` runs here.",
+        show_default=False,
+    ),
+]
+BootstrapServers = Annotated[
+    str | None,
+    typer.Option(
+        "--bootstrap-servers",
+        envvar="PENSTOCK_BOOTSTRAP_SERVERS",
+        help="Kafka brokers, host:port,... Left out: those of the worker `penstock up` runs here.",
+        show_default=False,
+    ),
+]
+
+
+def connect(given: str | None) -> ConnectClient:
+    """A client of the worker to talk to."""
+    return ConnectClient(find_url(given))
+
+
+def find_url(given: str | None) -> str:
+    """The worker's REST address."""
+    return given or _newest("worker", "--url", "PENSTOCK_URL").url
+
+
+def find_bootstrap_servers(given: str | None) -> str:
+    """The brokers' addresses."""
+    if given:
+        return given
+    worker = _newest("broker", "--bootstrap-servers", "PENSTOCK_BOOTSTRAP_SERVERS")
+    if not worker.bootstrap_servers:
+        raise UserError(f"The worker at {worker.url} is starting and has no broker yet. Try again.")
+    return worker.bootstrap_servers
+
+
+def _newest(what: str, option: str, variable: str) -> Running:
+    found = running()
+    if not found:
+        raise UserError(
+            f"No {what} found. Start one with `penstock up`, or say where it is with {option} "
+            f"or {variable}."
+        )
+    if len(found) > 1:
+        warn(f"{len(found)} workers run here; talking to the newest, {found[0].url} ({option})")
+    return found[0]

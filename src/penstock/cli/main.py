@@ -1,0 +1,102 @@
+"""The ``penstock`` command: its subcommands, and errors that come without a traceback.
+
+Exit codes: 0 done, 1 failed, 2 used wrongly.
+"""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Annotated, NoReturn
+
+import typer
+from rich.markup import escape
+
+from penstock import __version__
+from penstock.cli import apply, delete, demo, describe, get, lifecycle, patch, up
+from penstock.cli.output import console
+
+app = typer.Typer(
+    name="penstock",
+    help="Connectors with first-class offsets, whose every record Spark moves.",
+    epilog="Begin with `penstock demo`, or run your own with `penstock up`.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(up.up)
+app.command()(demo.demo)
+app.add_typer(get.app, name="get")
+app.add_typer(describe.app, name="describe")
+app.command("apply")(apply.apply)
+app.add_typer(patch.app, name="patch")
+for verb in lifecycle.apps:
+    app.add_typer(verb)
+app.add_typer(delete.app, name="delete")
+
+
+class Settings:
+    """What the global options say."""
+
+    debug = False
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"penstock {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    debug: Annotated[
+        bool,
+        typer.Option("--debug", envvar="PENSTOCK_DEBUG", help="Show tracebacks of errors."),
+    ] = False,
+    version: Annotated[  # noqa: ARG001 (its callback does the work)
+        bool,
+        typer.Option("--version", help="Show the version.", callback=_show_version, is_eager=True),
+    ] = False,
+) -> None:
+    """Connectors with first-class offsets, whose every record Spark moves."""
+    Settings.debug = debug
+
+
+def main(args: Sequence[str] | None = None) -> NoReturn:
+    """Run a command and exit; whatever goes wrong is told in a line on standard error."""
+    Settings.debug = False
+    try:
+        app(args)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:
+        # Whoever read our output has seen enough; Python would complain at its own end.
+        sys.stderr.close()
+        sys.exit(1)
+    except Exception as error:  # noqa: BLE001 (a user never sees a traceback unasked)
+        sys.exit(_tell(error))
+    sys.exit(0)
+
+
+def _tell(error: Exception) -> int:
+    out = console(stderr=True)
+    if Settings.debug:
+        traceback.print_exception(error)
+    out.print(f"[bold red]Error:[/] {escape(describe_error(error))}", soft_wrap=True)
+    return 1
+
+
+def describe_error(error: Exception) -> str:
+    """An error in words for a user: what was raised on purpose speaks for itself."""
+    from penstock.embedded.errors import EmbeddedError
+    from penstock.kafka.errors import KafkaFault
+    from penstock.sdk.errors import PenstockError
+
+    text = str(error).strip()
+    if isinstance(error, PenstockError | EmbeddedError | KafkaFault) and text:
+        return text
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    hint = "" if Settings.debug else " (--debug shows where)"
+    return f"Unexpected {type(error).__name__}: {text}{hint}"

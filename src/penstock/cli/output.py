@@ -1,0 +1,84 @@
+"""What commands print: answers on standard output, everything else on standard error.
+
+Colour and boxes only where a person looks; into a pipe go plain lines, never cut to a width.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+PIPE_WIDTH = 10_000
+STATE_STYLES = {
+    "RUNNING": "green",
+    "FAILED": "bold red",
+    "PAUSED": "yellow",
+    "STOPPED": "yellow",
+    "RESTARTING": "cyan",
+    "UNASSIGNED": "dim",
+}
+
+
+class Format(StrEnum):
+    """How answers are printed."""
+
+    TABLE = "table"
+    JSON = "json"
+
+
+Output = Annotated[Format, typer.Option("-o", "--output", help="How to print the answer.")]
+
+
+def console(*, stderr: bool = False) -> Console:
+    """A console for a person if there is one, else for a pipe."""
+    stream = sys.stderr if stderr else sys.stdout
+    width = None if stream.isatty() else PIPE_WIDTH
+    return Console(stderr=stderr, width=width, highlight=False)
+
+
+def say(text: str) -> None:
+    """Print a line of plain text."""
+    console().print(escape(text), soft_wrap=True)
+
+
+def warn(text: str) -> None:
+    """Print a line on standard error."""
+    console(stderr=True).print(f"[yellow]{escape(text)}[/]", soft_wrap=True)
+
+
+def print_json(value: Any) -> None:
+    """Print JSON as a program likes it, and a person can still read it."""
+    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+
+def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
+    """A table of plain texts; words that are states are coloured."""
+    made = Table(*headings, box=SIMPLE_HEAD, pad_edge=False)
+    for row in rows:
+        made.add_row(*(styled(cell) for cell in row))
+    return made
+
+
+def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print a table."""
+    console().print(table(headings, rows))
+
+
+def styled(text: str) -> str:
+    """Markup for a plain text, coloured if it is a state."""
+    style = STATE_STYLES.get(text)
+    return f"[{style}]{text}[/]" if style else escape(text)
+
+
+def compact(value: Any) -> str:
+    """JSON in a line."""
+    return json.dumps(value, ensure_ascii=False)

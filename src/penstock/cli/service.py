@@ -1,0 +1,56 @@
+"""A worker with its REST listener in this process, as `up` and `demo` run it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from penstock.rest import RestServer, create_app, listen
+from penstock.runtime.worker import Worker, WorkerConfig
+
+HOST = "127.0.0.1"
+
+
+class Service:
+    """REST and worker together. Call order: `serve`, `start`, `stop`; `stop` may come any time.
+
+    Making it claims the port already, so a port that is taken is told before anything starts.
+    """
+
+    def __init__(
+        self,
+        properties: Mapping[str, str],
+        data_dir: Path,
+        port: int,
+        kafka_port: int | None = None,
+    ) -> None:
+        config = WorkerConfig.from_properties(properties, data_dir)
+        listener = listen(HOST, port)
+        address = f"{HOST}:{listener.getsockname()[1]}"
+        self.worker = Worker(config, embedded_kafka_port=kafka_port, worker_id=address)
+        self.rest = RestServer(create_app(self.worker.herder), HOST, port, listener)
+
+    @property
+    def url(self) -> str:
+        """Where REST is."""
+        return self.rest.url
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """Where Kafka is; empty before `start` has found out."""
+        return self.worker.bootstrap_servers
+
+    def serve(self) -> None:
+        """Answer requests; health says that the worker is starting."""
+        self.rest.start()
+
+    def start(self, progress: Callable[[str], None]) -> None:
+        """Return once the worker is ready; ``progress`` hears what it waits for."""
+        self.worker.start(progress)
+
+    def stop(self) -> None:
+        """End both. REST first, so that nobody asks a worker that is going down."""
+        try:
+            self.rest.stop()
+        finally:
+            self.worker.stop()

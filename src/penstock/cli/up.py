@@ -1,0 +1,147 @@
+"""`penstock up`: everything in the foreground."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from penstock.cli.logs import log_to
+from penstock.cli.output import console
+from penstock.cli.paths import default_data_dir
+from penstock.cli.progress import starting
+from penstock.cli.properties import read_properties
+from penstock.cli.running import Running
+from penstock.cli.signals import EndingSignals
+
+if TYPE_CHECKING:
+    from penstock.cli.service import Service
+
+DEFAULT_PORT = 8083
+STOP_SECONDS = 9.5
+
+DataDir = Annotated[
+    Path | None,
+    typer.Option(
+        "--data-dir",
+        envvar="PENSTOCK_DATA_DIR",
+        file_okay=False,
+        help="Folder for Kafka's data, logs and scratch files.",
+        show_default="~/.local/share/penstock",
+    ),
+]
+Port = Annotated[
+    int, typer.Option("--port", min=0, max=65535, help="Port of the REST API; 0 takes a free one.")
+]
+KafkaPort = Annotated[
+    int | None,
+    typer.Option(
+        "--kafka-port",
+        min=1,
+        max=65535,
+        help="Port of the embedded Kafka.",
+        show_default="a free one",
+    ),
+]
+Brokers = Annotated[
+    str | None,
+    typer.Option(
+        "--bootstrap-servers",
+        envvar="PENSTOCK_BOOTSTRAP_SERVERS",
+        help="Use these Kafka brokers, host:port,... and embed none.",
+        show_default=False,
+    ),
+]
+WorkerConfigFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--worker-config",
+        dir_okay=False,
+        help="Properties file of the worker, as Kafka Connect's; options here go before it.",
+        show_default=False,
+    ),
+]
+Master = Annotated[
+    str | None,
+    typer.Option(
+        "--master",
+        help="Spark master: local[8], spark://host:7077, ...",
+        show_default="local, with a few slots per core",
+    ),
+]
+
+
+def up(
+    *,
+    data_dir: DataDir = None,
+    port: Port = DEFAULT_PORT,
+    kafka_port: KafkaPort = None,
+    bootstrap_servers: Brokers = None,
+    worker_config: WorkerConfigFile = None,
+    master: Master = None,
+) -> None:
+    """Run a worker with everything it needs, in the foreground.
+
+    Kafka is embedded unless brokers are given. Connectors, their data and their offsets are in the
+    data folder and Kafka: stopped and started again, everything goes on where it was.
+    Ctrl-C or SIGTERM stops it in order, a second Ctrl-C at once.
+    """
+    from penstock.cli.service import Service
+
+    properties = worker_properties(worker_config, bootstrap_servers, master)
+    folder = (data_dir or default_data_dir()).expanduser().absolute()
+    log = log_to(folder)
+    with EndingSignals() as signals:
+        service = Service(properties, folder, port, kafka_port)
+        try:
+            run(service, folder, log)
+        except KeyboardInterrupt:
+            console().print("Stopping ...")
+        finally:
+            signals.ending(STOP_SECONDS)
+            end(service, folder)
+    console().print("Stopped.")
+
+
+def worker_properties(
+    file: Path | None, bootstrap_servers: str | None, master: str | None
+) -> dict[str, str]:
+    """The worker's config: its file, then what the options say."""
+    properties = read_properties(file) if file else {}
+    options = {"bootstrap.servers": bootstrap_servers, "spark.master": master}
+    return {**properties, **{key: value for key, value in options.items() if value}}
+
+
+def run(service: Service, folder: Path, log: Path) -> None:
+    """Start, tell where everything is, and wait for a signal."""
+    service.serve()
+    Running.here(service.url, "", folder).write()
+    with starting("Starting Penstock") as progress:
+        service.start(progress)
+    Running.here(service.url, service.bootstrap_servers, folder).write()
+    announce(console(), service, folder, log)
+    threading.Event().wait()
+
+
+def end(service: Service, folder: Path) -> None:
+    """Take everything down again."""
+    Running.here(service.url, "", folder).remove()
+    service.stop()
+
+
+def announce(out: Console, service: Service, folder: Path, log: Path) -> None:
+    """Say where everything is and what to type next."""
+    out.print("[bold green]Penstock is running.[/]")
+    for label, place in (
+        ("REST", service.url),
+        ("Kafka", service.bootstrap_servers),
+        ("Data", str(folder)),
+        ("Log", str(log)),
+    ):
+        out.print(f"  {label:<6} {place}", markup=False, soft_wrap=True)
+    out.print("Next, in another terminal:  [bold]penstock get plugins[/]")
+    out.print("                            [bold]penstock apply -f my-connector.json[/]")
+    out.print("Ctrl-C stops it.")
