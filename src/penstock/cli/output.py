@@ -61,8 +61,9 @@ def print_json(value: Any) -> None:
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
-    """A table of plain texts; words that are states are coloured."""
-    made = Table(*headings, box=SIMPLE_HEAD, pad_edge=False)
+    """A table of plain texts; words that are states are coloured, rules are for people only."""
+    box = SIMPLE_HEAD if sys.stdout.isatty() else None
+    made = Table(*headings, box=box, pad_edge=False)
     for row in rows:
         made.add_row(*(styled(cell) for cell in row))
     return made

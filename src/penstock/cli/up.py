@@ -93,11 +93,10 @@ def up(
 
     properties = worker_properties(worker_config, bootstrap_servers, master)
     folder = (data_dir or default_data_dir()).expanduser().absolute()
-    log = log_to(folder)
     with EndingSignals() as signals:
         service = Service(properties, folder, port, kafka_port)
         try:
-            run(service, folder, log)
+            run(service, folder)
         except KeyboardInterrupt:
             console().print("Stopping ...")
         finally:
@@ -115,8 +114,9 @@ def worker_properties(
     return {**properties, **{key: value for key, value in options.items() if value}}
 
 
-def run(service: Service, folder: Path, log: Path) -> None:
+def run(service: Service, folder: Path) -> None:
     """Start, tell where everything is, and wait for a signal."""
+    log = log_to(folder)
     service.serve()
     Running.here(service.url, "", folder).write()
     with starting("Starting Penstock") as progress:

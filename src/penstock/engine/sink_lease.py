@@ -71,7 +71,7 @@ class _Loop:
         """Write everything, then commit."""
         task = self._lease.task_class()
         try:
-            task.start(self._lease.config)
+            self._retrying(lambda: task.start(self._lease.config))
             task.open(self._lease.assignments)
             self._mark_beginning(task)
             self._write(task, batches)

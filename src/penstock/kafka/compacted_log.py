@@ -119,7 +119,9 @@ class CompactedLog:
 
     def _take(self, consumer: Consumer) -> None:
         try:
-            messages = consumer.consume(num_messages=1000, timeout=0.5)
+            # Asked for many, the client waits for many: so one first, then those that are there.
+            first = consumer.poll(0.5)
+            messages = [first, *consumer.consume(1000, timeout=0)] if first else []
         except KafkaException:
             log.exception("reading topic %s failed; trying again", self.topic)
             self._stopping.wait(1)

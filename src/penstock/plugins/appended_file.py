@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import stat
 import zlib
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from penstock.plugins.file_errors import not_regular, syncing, writing
+from penstock.sdk.errors import RetriableError
 
 FLAGS: Final = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK
 TAIL: Final = 4096
@@ -32,6 +34,17 @@ class AppendedFile:
         if not stat.S_ISREG(os.fstat(self._descriptor).st_mode):
             os.close(self._descriptor)
             raise not_regular(path)
+
+    def lock(self) -> None:
+        """Be the only writer; RetriableError while another process is.
+
+        A cancelled task's process may live on for seconds, and what it still wrote would land
+        behind what its successor has just cut.
+        """
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise RetriableError(f"{self._path} is still being written", retry_after=0.2) from error
 
     @property
     def inode(self) -> int:

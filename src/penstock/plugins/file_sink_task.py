@@ -11,6 +11,7 @@ from penstock.plugins.committed_length import CommittedLength, newest
 from penstock.plugins.file_errors import missing_file, required_path
 from penstock.plugins.file_sink_config import FILE, FILE_SINK_CONFIG
 from penstock.plugins.line_text import as_lines
+from penstock.sdk.errors import RetriableError
 from penstock.sdk.tasks import Assignment, SinkTask
 
 
@@ -28,6 +29,15 @@ class FileStreamSinkTask(SinkTask):
         self._alone = int(config.get("tasks.max") or 1) <= 1
         message = missing_file("write", "standard output")
         self._file = AppendedFile(required_path(path, message), alone=self._alone)
+        if self._alone:
+            self._lock()
+
+    def _lock(self) -> None:
+        try:
+            self._file.lock()
+        except RetriableError:
+            self._file.close()
+            raise
 
     def open(self, assignments: Sequence[Assignment]) -> None:
         if not self._alone:

@@ -34,7 +34,7 @@ from penstock.runtime.offset_store import OffsetStore
 from penstock.runtime.pipelines import build_pipeline
 from penstock.runtime.plugins import Plugin, Plugins
 from penstock.runtime.position_copies import PositionCopies
-from penstock.runtime.scheduler import REST, TURN, Next, Scheduler
+from penstock.runtime.scheduler import REST, Next, Scheduler
 from penstock.runtime.states import State, Status
 from penstock.runtime.status_store import StatusStore
 from penstock.runtime.worker_config import WorkerConfig
@@ -289,8 +289,16 @@ class Runner(ABC):
             self._turn = None
         for report in reports:
             self._take(report)
-        self._suspects = [t for t in self._suspects if t not in {r.task for r in reports}]
+        self._blame_reattempted(turn, reports)
         return sum(report.records for report in reports)
+
+    def _blame_reattempted(self, turn: Turn, reports: Sequence[Report]) -> None:
+        """Where Spark tries again by itself, a re-attempt is all that is seen of a crash."""
+        again = [report.task for report in reports if report.end is End.PLAN_AGAIN]
+        if again:
+            self._suspect(again, turn, TurnBroken("crashed", "its first attempt ended abruptly"))
+        else:
+            self._suspects = [t for t in self._suspects if t not in {r.task for r in reports}]
 
     def _take(self, report: Report) -> None:
         self._absorb(report)
@@ -309,7 +317,9 @@ class Runner(ABC):
         log.warning("connector %s: its turn %s", self.name, broken)
         if broken.kind not in ("crashed", "expired"):
             return
-        tasks = [lease.task for lease in turn.leases]
+        self._suspect([lease.task for lease in turn.leases], turn, broken)
+
+    def _suspect(self, tasks: list[int], turn: Turn, broken: TurnBroken) -> None:
         if self._suspects:
             self._suspects.remove(tasks[0])
             self._fail_task(tasks[0], _verdict(turn, broken))
@@ -327,9 +337,6 @@ class Runner(ABC):
         longest = self.context.worker["look.interval.max.ms"] / 1000
         self._pause = min(self._pause * 2, longest)
         return Next(delay=self._pause)
-
-    def _work(self) -> Next:
-        return TURN
 
     def _lease_fields(self, task: int, limits: Limits) -> dict[str, Any]:
         context = self.context

@@ -59,7 +59,7 @@ class SinkTask(ABC):
     """False spares the cost of reading headers: the column is then null in every row."""
 
     def start(self, config: Mapping[str, str]) -> None:  # noqa: B027 (most need nothing)
-        """Open the target. Called once, before anything else."""
+        """Open the target, before anything else. Called again after a ``RetriableError``."""
 
     def open(self, assignments: Sequence[Assignment]) -> None:  # noqa: B027 (most need nothing)
         """All partitions of this task. Undo here what an earlier lease wrote but never committed."""

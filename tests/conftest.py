@@ -1,0 +1,98 @@
+"""One broker and one Spark session per run; every test has its own names."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from penstock.client import ConnectClient
+from penstock.embedded import EmbeddedBroker, Java, Jars, ensure_jars, find_java
+from penstock.rest.app import create_app
+from penstock.rest.server import RestServer
+from penstock.runtime.worker import Worker, WorkerConfig
+
+from topics import Topics
+
+PLUGINS = Path(__file__).parent / "plugins"
+_count = itertools.count()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The heavy tests come last: whatever else is wrong is known by then."""
+    items.sort(key=lambda item: item.get_closest_marker("heavy") is not None)
+
+
+@pytest.fixture(scope="session")
+def java() -> Java:
+    return find_java()
+
+
+@pytest.fixture(scope="session")
+def jars(java: Java) -> Jars:
+    return ensure_jars(java)
+
+
+@pytest.fixture(scope="session")
+def broker(
+    tmp_path_factory: pytest.TempPathFactory, java: Java, jars: Jars
+) -> Iterator[EmbeddedBroker]:
+    """The broker of this run."""
+    with EmbeddedBroker(tmp_path_factory.mktemp("broker"), java, jars) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def topics(broker: EmbeddedBroker) -> Topics:
+    """The topics of this run, from outside."""
+    return Topics(broker.bootstrap_servers)
+
+
+@pytest.fixture(scope="session")
+def worker(
+    tmp_path_factory: pytest.TempPathFactory, broker: EmbeddedBroker
+) -> Iterator[Worker]:
+    """The worker of this run, with short leases, so that tests see many of them."""
+    os.environ["PYTHONPATH"] = str(PLUGINS)
+    config = WorkerConfig.from_properties(
+        {
+            "bootstrap.servers": broker.bootstrap_servers,
+            "group.id": "suite",
+            "lease.max.ms": "8000",
+            "turn.grace.ms": "4000",
+            "spark.driver.memory": "2g",
+        },
+        tmp_path_factory.mktemp("worker"),
+    )
+    running = Worker(config)
+    running.start()
+    yield running
+    running.stop()
+
+
+@pytest.fixture(scope="session")
+def client(worker: Worker) -> Iterator[ConnectClient]:
+    """The REST API of this run's worker."""
+    server = RestServer(create_app(worker.herder), "127.0.0.1", 0)
+    server.start()
+    yield ConnectClient(f"http://127.0.0.1:{server.port}")
+    server.stop()
+
+
+@pytest.fixture
+def name(request: pytest.FixtureRequest) -> str:
+    """A name that no other test uses."""
+    base = re.sub(r"[^a-z0-9]+", "-", request.node.name.lower()).strip("-")
+    return f"{base[:60]}-{next(_count)}"
+
+
+@pytest.fixture
+def connectors(client: ConnectClient) -> Iterator[ConnectClient]:
+    """The REST API; what the test has created is deleted after it."""
+    before = set(client.connectors())
+    yield client
+    for created in set(client.connectors()) - before:
+        client.delete(created)

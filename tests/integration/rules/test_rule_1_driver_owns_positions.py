@@ -1,0 +1,79 @@
+"""Rule 1: the driver owns positions: it fences, then reads the offsets topic to its true end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+from penstock.client import ConnectClient
+from penstock.runtime.worker import Worker
+
+from topics import Topics, numbers_of
+from waiting import eventually
+
+
+def test_an_alter_while_a_task_sleeps_inside_its_transaction(
+    connectors: ConnectClient, scripted, topics: Topics, name: str
+) -> None:
+    """The task wakes after the alter, within the life that Spark leaves it, and cannot commit."""
+    scripted(count=100, batch=10, mishap="sleep:4.8", mishap_at=10)
+    eventually(lambda: topics.end(name, committed=False) >= 10, what="an open transaction")
+    sleeper = int(topics.messages(name, committed=False)[0].key() or b"")
+    connectors.stop(name)
+    connectors.alter_offsets(name, [{"partition": {"task": 0}, "offset": {"next": 90}}])
+
+    # It wakes and tries to commit before that: Spark ends its process 3 s after the cancel.
+    assert _alive(sleeper), "the sleeper is gone already: nothing was tested"
+    eventually(lambda: not _alive(sleeper), within=15, what="the sleeper's end")
+    assert connectors.offsets(name) == [{"partition": {"task": 0}, "offset": {"next": 90}}]
+
+    connectors.resume(name)
+    eventually(lambda: topics.values(name), what="records after the alter")
+    eventually(lambda: connectors.offsets(name)[0]["offset"] == {"next": 100})
+    assert numbers_of(topics.values(name), 0) == list(range(90, 100))
+
+
+def _alive(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def test_another_connectors_open_transaction_in_the_shared_offsets_partition(
+    connectors: ConnectClient, scripted, topics: Topics, worker: Worker, name: str, tmp_path: Path
+) -> None:
+    """Offsets committed behind a stranger's open transaction are waited for, not missed."""
+    limit = tmp_path / "limit"
+    limit.write_text("50")
+    scripted(limit_file=limit, batch=10)
+    eventually(lambda: len(topics.values(name)) == 50, what="a first commit")
+    offsets_topic = worker.config["offset.storage.topic"]
+
+    stranger = topics.transaction(f"stranger-of-{name}")
+    partition = _partition_of(topics, offsets_topic, name)
+    stranger.produce(offsets_topic, b"{}", key=b"stranger", partition=partition)
+    stranger.flush(20)
+    limit.write_text("100")
+    eventually(lambda: len(topics.values(name)) == 100, what="offsets behind the open transaction")
+    connectors.restart(name, include_tasks=True)
+    limit.write_text("150")
+    _assert_unchanged(lambda: topics.end(name, committed=False), seconds=2)
+    stranger.abort_transaction(20)
+
+    eventually(lambda: len(topics.values(name)) >= 150, what="the rest")
+    assert numbers_of(topics.values(name), 0) == list(range(150))
+
+
+def _assert_unchanged(probe: Callable[[], int], seconds: float) -> None:
+    before, until = probe(), time.monotonic() + seconds
+    while time.monotonic() < until:
+        assert probe() == before
+        time.sleep(0.1)
+
+
+def _partition_of(topics: Topics, offsets_topic: str, name: str) -> int:
+    mine = [m for m in topics.messages(offsets_topic) if name.encode() in (m.key() or b"")]
+    return mine[-1].partition()

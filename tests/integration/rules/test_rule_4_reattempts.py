@@ -1,0 +1,58 @@
+"""Rule 4: a Spark re-attempt touches nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from free_ports import free_port
+from penstock.embedded import EmbeddedBroker
+
+from topics import Topics, numbers_of
+from waiting import eventually
+from worker_process import WorkerProcess
+
+
+@pytest.mark.heavy
+def test_a_spark_reattempt_after_a_committed_transaction(
+    tmp_path: Path, broker: EmbeddedBroker, topics: Topics, name: str
+) -> None:
+    """The first attempt commits, then dies; Spark tries again with the positions of before."""
+    worker = WorkerProcess(
+        tmp_path,
+        port=free_port(),
+        bootstrap_servers=broker.bootstrap_servers,
+        properties=own_topics(name),
+        options=("--master", "local[4,4]"),
+    )
+    worker.start()
+    try:
+        config = {
+            "connector.class": "ScriptedSource",
+            "topic": name,
+            "count": "100",
+            "batch": "10",
+            "pause.ms": "300",
+            "mishap": "exit",
+            "mishap.at": "70",
+            "mishap.once": str(tmp_path / "struck"),
+        }
+        worker.client.create(name, config)
+        done = [{"partition": {"task": 0}, "offset": {"next": 100}}]
+        eventually(lambda: worker.client.offsets(name) == done, within=60)
+        assert (tmp_path / "struck").exists()
+        assert numbers_of(topics.values(name), 0) == list(range(100))
+    finally:
+        worker.close()
+
+
+def own_topics(name: str) -> dict[str, str]:
+    """A cluster of its own."""
+    return {
+        "group.id": name,
+        "config.storage.topic": f"{name}-configs",
+        "offset.storage.topic": f"{name}-offsets",
+        "status.storage.topic": f"{name}-status",
+        "offset.storage.partitions": "1",
+        "status.storage.partitions": "1",
+    }

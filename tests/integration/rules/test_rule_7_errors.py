@@ -1,0 +1,61 @@
+"""Rule 7: what an error of Kafka's leads to."""
+
+from __future__ import annotations
+
+import pytest
+from penstock.client import ConnectClient
+from penstock.embedded import EmbeddedBroker
+from penstock.kafka.clients import Connection
+from penstock.kafka.errors import LeaseLost, RecordRefused
+from penstock.kafka.transactions import Transactions, fence
+
+from topics import Topics, numbers_of
+from waiting import eventually
+
+
+def test_a_fenced_lease_goes_back_to_rule_1_and_never_fails(
+    connectors: ConnectClient, scripted, topics: Topics, worker, name: str
+) -> None:
+    scripted(count=200, batch=5, pause_ms=100)
+    for _ in range(3):
+        before = len(topics.values(name))
+        eventually(lambda: len(topics.values(name)) > before + 10, what="progress")  # noqa: B023
+        topics.transaction(f"{worker.config.group_id}-{name}-0").abort_transaction(20)
+    eventually(lambda: len(topics.values(name)) >= 200, within=60, what="the rest")
+    assert numbers_of(topics.values(name), 0) == list(range(200))
+    assert connectors.status(name)["tasks"][0]["state"] == "RUNNING"
+
+
+def test_a_full_producer_queue_is_waited_out(
+    broker: EmbeddedBroker, topics: Topics, name: str
+) -> None:
+    connection = Connection(broker.bootstrap_servers)
+    small = {"queue.buffering.max.messages": 100, "linger.ms": 50}
+    producer = Transactions(connection, name, **small)
+    for number in range(2000):
+        producer.send(name, str(number).encode())
+    producer.commit([], [])
+    assert topics.values(name) == [str(number) for number in range(2000)]
+
+
+def test_a_fenced_producer_has_lost_its_lease(
+    broker: EmbeddedBroker, topics: Topics, name: str
+) -> None:
+    connection = Connection(broker.bootstrap_servers)
+    producer = Transactions(connection, name)
+    producer.send(name, b"never seen")
+    fence(connection, [name])
+    with pytest.raises(LeaseLost):
+        producer.commit([], [])
+    assert topics.values(name) == []
+
+
+def test_a_record_that_the_broker_never_takes_is_refused(
+    broker: EmbeddedBroker, topics: Topics, name: str
+) -> None:
+    topics.create(name, **{"max.message.bytes": "1000"})
+    producer = Transactions(Connection(broker.bootstrap_servers), name)
+    producer.send(name, b"x" * 5000)
+    with pytest.raises(RecordRefused, match="MSG_SIZE_TOO_LARGE"):
+        producer.commit([], [])
+    assert topics.values(name) == []

@@ -1,0 +1,12 @@
+"""Ports that nobody uses now."""
+
+from __future__ import annotations
+
+import socket
+
+
+def free_port() -> int:
+    """A free port on loopback."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

@@ -1,0 +1,110 @@
+"""A topic as an outside reader sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from confluent_kafka import (
+    Consumer,
+    IsolationLevel,
+    KafkaError,
+    KafkaException,
+    Message,
+    Producer,
+    TopicPartition,
+)
+from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
+
+
+class Topics:
+    """Reads and writes topics of one cluster with plain clients."""
+
+    def __init__(self, bootstrap_servers: str) -> None:
+        self.bootstrap_servers = bootstrap_servers
+        self.admin = AdminClient({"bootstrap.servers": bootstrap_servers})
+
+    def create(self, topic: str, partitions: int = 1, **config: str) -> None:
+        """Make a topic and wait until it is there."""
+        self.admin.create_topics([NewTopic(topic, partitions, 1, config=config)])[topic].result(20)
+
+    def end(self, topic: str, partition: int = 0, *, committed: bool = True) -> int:
+        """The last stable offset, or the high watermark; 0 for a topic that is not there."""
+        level = IsolationLevel.READ_COMMITTED if committed else IsolationLevel.READ_UNCOMMITTED
+        asked = TopicPartition(topic, partition)
+        future = self.admin.list_offsets({asked: OffsetSpec.latest()}, isolation_level=level)[asked]
+        try:
+            return int(future.result(20).offset)
+        except KafkaException:
+            # Else the client would go on believing that the topic does not exist.
+            self.admin.list_topics(timeout=20)
+            return 0
+
+    def messages(self, topic: str, *, committed: bool = True) -> list[Message]:
+        """Everything the topic holds now, partition by partition."""
+        known = self.admin.list_topics(timeout=20).topics.get(topic)
+        partitions = list(known.partitions) if known else []
+        return [m for p in partitions for m in self._partition(topic, p, committed)]
+
+    def values(self, topic: str) -> list[str]:
+        """The committed values, in order within each partition."""
+        return [(m.value() or b"").decode() for m in self.messages(topic)]
+
+    def _partition(self, topic: str, partition: int, committed: bool) -> Iterable[Message]:
+        consumer = Consumer(
+            {
+                "bootstrap.servers": self.bootstrap_servers,
+                "group.id": "test-reader",
+                "enable.auto.commit": False,
+                "enable.partition.eof": True,
+                "auto.offset.reset": "earliest",
+                "isolation.level": "read_committed" if committed else "read_uncommitted",
+                "fetch.message.max.bytes": 64 * 1024 * 1024,
+            }
+        )
+        try:
+            consumer.assign([TopicPartition(topic, partition, 0)])
+            while True:
+                first = consumer.poll(10)
+                for message in [first, *consumer.consume(10_000, timeout=0)] if first else ():
+                    error = message.error()
+                    if error is None:
+                        yield message
+                    elif error.code() == KafkaError._PARTITION_EOF:
+                        return
+                    else:
+                        raise KafkaException(error)
+        finally:
+            consumer.close()
+
+    def produce(
+        self, topic: str, values: Iterable[bytes], *, partition: int = 0, abort: bool = False
+    ) -> None:
+        """Write values in one transaction, and commit or abort it."""
+        producer = self.transaction(f"test-{topic}-{partition}")
+        for value in values:
+            producer.produce(topic, value, partition=partition)
+        producer.flush(20)
+        if abort:
+            producer.abort_transaction(20)
+        else:
+            producer.commit_transaction(20)
+
+    def transaction(self, transactional_id: str) -> Producer:
+        """A producer with an open transaction."""
+        producer = Producer(
+            {
+                "bootstrap.servers": self.bootstrap_servers,
+                "transactional.id": transactional_id,
+                "transaction.timeout.ms": 60_000,
+                "message.max.bytes": 64 * 1024 * 1024,
+            }
+        )
+        producer.init_transactions(20)
+        producer.begin_transaction()
+        return producer
+
+
+def numbers_of(values: Iterable[str], task: int) -> list[int]:
+    """The numbers that a task of the scripted source has emitted, in order of arrival."""
+    pairs = (value.split(":") for value in values)
+    return [int(number) for owner, number in pairs if int(owner) == task]

@@ -1,0 +1,62 @@
+"""Commands run as the installed program runs them, on a home of their own."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from unittest.mock import Mock, create_autospec
+
+import pytest
+
+from penstock.cli import main
+from penstock.rest import RestServer, create_app
+from penstock.rest.herder_api import HerderApi
+
+
+@dataclass(frozen=True)
+class Result:
+    code: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("URL", "BOOTSTRAP_SERVERS", "DATA_DIR", "DEBUG"):
+        monkeypatch.delenv(f"PENSTOCK_{name}", raising=False)
+    monkeypatch.setenv("PENSTOCK_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    # Colour would be forced by these; the test runner may have them.
+    for name in ("FORCE_COLOR", "CLICOLOR_FORCE", "GITHUB_ACTIONS", "PY_COLORS"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    def run_command(*args: str) -> Result:
+        with pytest.raises(SystemExit) as ended:
+            main(args)
+        printed = capsys.readouterr()
+        code = ended.value.code
+        assert "Traceback" not in printed.err or "--debug" in args
+        return Result(code if isinstance(code, int) else 0, printed.out, printed.err)
+
+    return run_command
+
+
+@pytest.fixture
+def herder() -> Mock:
+    herder: Mock = create_autospec(HerderApi, instance=True)
+    herder.health.return_value = ("healthy", "All is well")
+    return herder
+
+
+@pytest.fixture
+def url(herder: Mock) -> Iterator[str]:
+    server = RestServer(create_app(herder), port=0)
+    server.start()
+    yield server.url
+    server.stop()

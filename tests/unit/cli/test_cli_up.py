@@ -1,0 +1,154 @@
+"""`penstock up` as a process of its own, with a worker that only pretends."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from penstock.rest import listen
+
+Run = Callable[..., Any]
+
+# Stands in for penstock.runtime.worker: no broker, no Spark, the time each step is told to take.
+PROGRAM = """
+import os, sys, time, types
+from unittest.mock import create_autospec
+from penstock.rest.herder_api import HerderApi
+
+class Worker:
+    def __init__(self, config, *, embedded_kafka_port=None, worker_id=""):
+        self.herder = create_autospec(HerderApi, instance=True)
+        self.herder.health.return_value = ("starting", "not yet")
+        self.bootstrap_servers = ""
+    def start(self, progress):
+        progress("pretending")
+        time.sleep(float(os.environ.get("FAKE_START", "0")))
+        if os.environ.get("FAKE_FAILURE"):
+            raise RuntimeError(os.environ["FAKE_FAILURE"])
+        self.bootstrap_servers = "127.0.0.1:9"
+        self.herder.health.return_value = ("healthy", "pretending")
+    def stop(self):
+        time.sleep(float(os.environ.get("FAKE_STOP", "0")))
+        print("worker stopped", flush=True)
+
+class WorkerConfig:
+    from_properties = staticmethod(lambda properties, data_dir: properties)
+
+sys.modules["penstock.runtime.worker"] = types.SimpleNamespace(
+    Worker=Worker, WorkerConfig=WorkerConfig)
+from penstock.cli import main
+main()
+"""
+
+Start = Callable[..., "subprocess.Popen[str]"]
+
+
+@pytest.fixture
+def start_up(home: Path) -> Iterator[Start]:
+    started: list[subprocess.Popen[str]] = []
+
+    def start(**environment: str) -> "subprocess.Popen[str]":
+        process = subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, "up", "--port", "0", "--data-dir", str(home / "data")],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, **environment},
+        )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def wait_for_note(home: Path, process: "subprocess.Popen[str]") -> dict[str, Any]:
+    file = home / "state" / f"up-{process.pid}.json"
+    deadline = time.monotonic() + 30
+    while not file.exists():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    note: dict[str, Any] = json.loads(file.read_text())
+    return note
+
+
+def wait_for_health(url: str, status: int) -> None:
+    deadline = time.monotonic() + 30
+    while httpx.get(f"{url}/health", trust_env=False).status_code != status:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_life_of_up(start_up: Start, home: Path, number: signal.Signals) -> None:
+    process = start_up()
+    url = wait_for_note(home, process)["url"]
+    wait_for_health(url, 200)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=10)
+    assert process.returncode == 0, err
+    assert err == ""
+    for line in (url, "127.0.0.1:9", str(home / "data" / "penstock.log"), "penstock get plugins"):
+        assert line in out
+    assert out.endswith("Stopping ...\nworker stopped\nStopped.\n")
+    assert list((home / "state").iterdir()) == []
+
+
+def test_rest_answers_while_starting_and_a_signal_ends_the_start(
+    start_up: Start, home: Path
+) -> None:
+    process = start_up(FAKE_START="60")
+    url = wait_for_note(home, process)["url"]
+    wait_for_health(url, 503)
+    process.send_signal(signal.SIGTERM)
+    out, _ = process.communicate(timeout=10)
+    assert process.returncode == 0
+    assert "worker stopped" in out
+
+
+def test_second_signal_ends_at_once(start_up: Start, home: Path) -> None:
+    process = start_up(FAKE_STOP="60")
+    wait_for_health(wait_for_note(home, process)["url"], 200)
+    process.send_signal(signal.SIGINT)
+    assert process.stdout
+    while "Stopping" not in process.stdout.readline():
+        pass
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(5) == 130
+
+
+def test_failed_start_is_told_in_a_line(start_up: Start, home: Path) -> None:
+    process = start_up(FAKE_FAILURE="no luck")
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 1
+    assert err == "Error: Unexpected RuntimeError: no luck (--debug shows where)\n"
+    assert "worker stopped" in out
+    assert list((home / "state").iterdir()) == []
+
+
+def test_taken_port_is_told(run: Run, home: Path) -> None:
+    with listen("127.0.0.1", 0) as taken:
+        port = str(taken.getsockname()[1])
+        result = run("up", "--port", port, "--data-dir", str(home / "data"))
+    assert result.code == 1
+    assert f"Port {port} on 127.0.0.1 is taken" in result.err
+
+
+def test_wrong_worker_config_is_told(run: Run, home: Path) -> None:
+    file = home / "w.properties"
+    file.write_text("group.id\n")
+    result = run("up", "--worker-config", str(file), "--data-dir", str(home / "data"))
+    assert result.code == 1
+    assert f"{file}, line 1: no value" in result.err
