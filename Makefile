@@ -1,7 +1,7 @@
 # Thin on purpose: the logic of set-up is in scripts/setup.sh.
 # Variables: PYTHON=/path/to/python3.13, JAVA_HOME=/path/to/jdk, ARGS="-k name" (for test).
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint fmt lock clean
+.PHONY: help setup demo test heavy rules lint fmt lock clean
 
 BIN := .venv/bin
 
@@ -15,7 +15,13 @@ demo: setup ## run the demo: an embedded broker, a source and a sink
 	@$(BIN)/penstock demo
 
 test: setup ## run the tests (ARGS="-k name" is passed on to pytest)
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest -m "not heavy" $(ARGS)
+
+heavy: setup ## run the tests that take minutes: kills, freezes, outages, 2 GB
+	@$(BIN)/python -m pytest -m heavy $(ARGS)
+
+rules: setup ## take each rule of the protocol out and check that its test fails (ARGS="1a 3")
+	@$(BIN)/python scripts/check_rules.py $(ARGS)
 
 lint: setup ## check style, formatting, types and which room imports which
 	$(BIN)/ruff check .

@@ -9,12 +9,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from penstock.client import ConnectClient
-from penstock.embedded import EmbeddedBroker, Java, Jars, ensure_jars, find_java
+from penstock.embedded import EmbeddedBroker, Jars, Java, ensure_jars, find_java
 from penstock.rest.app import create_app
 from penstock.rest.server import RestServer
 from penstock.runtime.worker import Worker, WorkerConfig
-
+from python_path import with_path
 from topics import Topics
 
 PLUGINS = Path(__file__).parent / "plugins"
@@ -52,11 +53,9 @@ def topics(broker: EmbeddedBroker) -> Topics:
 
 
 @pytest.fixture(scope="session")
-def worker(
-    tmp_path_factory: pytest.TempPathFactory, broker: EmbeddedBroker
-) -> Iterator[Worker]:
+def worker(tmp_path_factory: pytest.TempPathFactory, broker: EmbeddedBroker) -> Iterator[Worker]:
     """The worker of this run, with short leases, so that tests see many of them."""
-    os.environ["PYTHONPATH"] = str(PLUGINS)
+    os.environ["PYTHONPATH"] = with_path(PLUGINS)
     config = WorkerConfig.from_properties(
         {
             "bootstrap.servers": broker.bootstrap_servers,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from confluent_kafka import (
     Consumer,
@@ -23,9 +23,13 @@ class Topics:
         self.bootstrap_servers = bootstrap_servers
         self.admin = AdminClient({"bootstrap.servers": bootstrap_servers})
 
-    def create(self, topic: str, partitions: int = 1, **config: str) -> None:
+    def create(
+        self, topic: str, partitions: int = 1, config: Mapping[str, str] | None = None
+    ) -> None:
         """Make a topic and wait until it is there."""
-        self.admin.create_topics([NewTopic(topic, partitions, 1, config=config)])[topic].result(20)
+        self.admin.create_topics([NewTopic(topic, partitions, 1, config=dict(config or {}))])[
+            topic
+        ].result(20)
 
     def end(self, topic: str, partition: int = 0, *, committed: bool = True) -> int:
         """The last stable offset, or the high watermark; 0 for a topic that is not there."""
@@ -65,7 +69,9 @@ class Topics:
             consumer.assign([TopicPartition(topic, partition, 0)])
             while True:
                 first = consumer.poll(10)
-                for message in [first, *consumer.consume(10_000, timeout=0)] if first else ():
+                for message in (
+                    () if first is None else [first, *consumer.consume(10_000, timeout=0)]
+                ):
                     error = message.error()
                     if error is None:
                         yield message

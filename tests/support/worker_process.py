@@ -9,8 +9,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from penstock.client import ConnectClient
-
+from penstock.client import ConnectClient, ConnectError
+from python_path import with_path
 from waiting import eventually
 
 PLUGINS = Path(__file__).parent.parent / "plugins"
@@ -50,7 +50,7 @@ class WorkerProcess:
         ]
         self._environment = {
             **os.environ,
-            "PYTHONPATH": str(PLUGINS),
+            "PYTHONPATH": with_path(PLUGINS),
             "PENSTOCK_STATE_DIR": str(folder / "state"),
             **(environment or {}),
         }
@@ -73,12 +73,17 @@ class WorkerProcess:
         """Whether it answers that it is healthy."""
         try:
             return bool(self.client.health()["status"] == "healthy")
-        except Exception:
+        except ConnectError:
             return False
 
     def output(self) -> str:
         """What it has printed."""
         return self._output.read_text() if self._output.exists() else ""
+
+    def log(self) -> str:
+        """What it has logged."""
+        file = self.folder / "data" / "penstock.log"
+        return file.read_text() if file.exists() else ""
 
     def send(self, number: signal.Signals) -> None:
         """Send a signal to the worker, and to it alone."""

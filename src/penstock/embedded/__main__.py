@@ -1,4 +1,4 @@
-"""``python -m penstock.embedded``: fetch the jars now, so that nothing has to wait for them later."""
+"""``python -m penstock.embedded``: fetch the jars now, so that nothing waits for them later."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from penstock.embedded import EmbeddedError, ensure_jars, find_java
 def main() -> int:
     """Fetch what is missing, with progress; 0 when everything is there."""
     try:
-        ensure_jars(find_java(), progress=lambda message: print(message, flush=True))  # noqa: T201
+        ensure_jars(find_java(), progress=lambda message: print(message, flush=True))
     except EmbeddedError as error:
-        print(error, file=sys.stderr)  # noqa: T201
+        print(error, file=sys.stderr)
         return 1
     return 0
 

@@ -36,14 +36,14 @@ class DeadLetters:
         """(topic, value, key, headers) of what goes to the dead letter topic."""
         return iter(self._letters)
 
-    def take(self, raw: pa.RecordBatch, error: RecordError) -> None:
-        """Set one record aside; FatalError when the connector tolerates none."""
-        record = {name: raw.column(name)[error.row].as_py() for name in raw.schema.names}
+    def take(self, raw: pa.RecordBatch, row: int, error: RecordError) -> None:
+        """Set the record in ``row`` aside; FatalError when the connector tolerates none."""
+        record = {name: raw.column(name)[row].as_py() for name in raw.schema.names}
         place = f"{record['topic']}-{record['partition']} at offset {record['offset']}"
         if not self._lease.tolerance.all_errors:
             raise FatalError(
-                f"Tolerance exceeded in error handler: record {place}: {error}. Skip it by altering "
-                "this connector's offset, or set errors.tolerance=all."
+                f"Tolerance exceeded in error handler: record {place}: {error}. Skip it by "
+                "altering this connector's offset, or set errors.tolerance=all."
             ) from error
         self._taken += 1
         if self._lease.tolerance.dead_letter_topic:
@@ -67,4 +67,6 @@ class DeadLetters:
             "exception.class.name": type(error).__name__,
             "exception.message": scrub(str(error), self._lease.secrets),
         }
-        return [(PREFIX + k, str(v).encode()[:HEADER_LIMIT]) for k, v in facts.items()]
+        return [
+            (PREFIX + k, str(v).encode(errors="replace")[:HEADER_LIMIT]) for k, v in facts.items()
+        ]

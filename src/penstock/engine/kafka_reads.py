@@ -78,7 +78,10 @@ def _java_security(security: Mapping[str, str]) -> dict[str, str]:
     if "sasl.username" in security:
         java["sasl.jaas.config"] = _jaas(security)
     if "ssl.ca.location" in security:
-        java |= {"ssl.truststore.type": "PEM", "ssl.truststore.location": security["ssl.ca.location"]}
+        java |= {
+            "ssl.truststore.type": "PEM",
+            "ssl.truststore.location": security["ssl.ca.location"],
+        }
     return java
 
 
@@ -88,6 +91,4 @@ def _jaas(security: Mapping[str, str]) -> str:
     user, password = (
         json.dumps(security.get(f"sasl.{part}", "")) for part in ("username", "password")
     )
-    return (
-        f"org.apache.kafka.common.security.{kind} required username={user} password={password};"
-    )
+    return f"org.apache.kafka.common.security.{kind} required username={user} password={password};"

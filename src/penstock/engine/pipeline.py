@@ -54,6 +54,8 @@ class Pipeline:
 def _runs(
     keys: Sequence[Decoded], values: Sequence[Decoded], rows: int
 ) -> Iterator[tuple[int, int]]:
+    if not rows:
+        return
     starts = sorted({run.start for run in keys} | {run.start for run in values})
     yield from zip(starts, [*starts[1:], rows], strict=True)
 

@@ -44,7 +44,10 @@ def _single_topic(topics: pa.Array) -> str | None:
 
 def _plain(encoded: Encoded) -> bool:
     """Whether the records are nothing but values."""
-    columns = [encoded.key, *(encoded.batch.column(c) for c in ("partition", "timestamp", "headers"))]
+    columns = [
+        encoded.key,
+        *(encoded.batch.column(c) for c in ("partition", "timestamp", "headers")),
+    ]
     return all(column.null_count == len(column) for column in columns)
 
 

@@ -9,12 +9,15 @@ from __future__ import annotations
 import logging
 import os
 import re
+import socket
+import subprocess
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from py4j.java_gateway import JavaGateway
 from pyspark import SparkConf, SparkContext
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
@@ -60,12 +63,22 @@ class SparkSettings:
         return self.master.startswith("local")
 
     @property
+    def driver_host(self) -> str:
+        """Where executors, and the leases in them, reach this worker."""
+        if self.local:
+            return "127.0.0.1"
+        return self.worker_config.get("spark.driver.host") or socket.gethostbyname(
+            socket.gethostname()
+        )
+
+    @property
     def slots(self) -> int:
         """How many leases may run at once."""
-        found = re.match(r"local\[(\d+)", self.master)
-        if found:
-            return int(found.group(1))
-        return int(self.worker_config.get("spark.cores.max", "8"))
+        found = re.match(r"local(?:\[(\d+|\*))?", self.master)
+        if found is None:
+            return int(self.worker_config.get("spark.cores.max", "8"))
+        count = found.group(1) or "1"
+        return (os.cpu_count() or 1) if count == "*" else int(count)
 
     def conf(self) -> dict[str, str]:
         """Every Spark setting of this worker."""
@@ -88,6 +101,7 @@ class SparkSettings:
             "spark.sql.shuffle.partitions": "4",
             "spark.redaction.regex": REDACTION,
             "spark.sql.execution.arrow.maxRecordsPerBatch": "50000",
+            "spark.sql.execution.arrow.maxBytesPerBatch": str(16 * 1024 * 1024),
             "spark.executorEnv.POLARS_MAX_THREADS": "1",
             "spark.executorEnv.OMP_NUM_THREADS": "1",
             # A long life: what Spark remembers of finished work must not grow.
@@ -127,11 +141,8 @@ def default_master() -> str:
 class LazySession:
     """Starts the session at first use, and anew should its JVM have died. Thread-safe."""
 
-    def __init__(
-        self, settings: SparkSettings, prepare: Callable[[], SparkSettings] | None = None
-    ) -> None:
+    def __init__(self, settings: SparkSettings) -> None:
         self.settings = settings
-        self._prepare = prepare
         self._lock = threading.Lock()
         self._session: SparkSession | None = None
 
@@ -162,15 +173,13 @@ class LazySession:
                 self._discard()
 
     def _start(self) -> SparkSession:
-        if self._prepare is not None:
-            self.settings = self._prepare()
         settings = self.settings
         (settings.data_dir / "spark").mkdir(parents=True, exist_ok=True)
         # Spark's workers must be this very interpreter, or they lack what it has installed.
         os.environ["PYSPARK_PYTHON"] = sys.executable
         if settings.java_home is not None:
             os.environ["JAVA_HOME"] = str(settings.java_home)
-        conf = SparkConf().setAll(settings.conf().items())
+        conf = SparkConf().setAll(list(settings.conf().items()))
         # Its own file for what the JVM and its Python workers print: our terminal is for people.
         with (settings.data_dir / "spark-output.log").open("ab") as output:
             gateway = launch_gateway(conf, {"stdout": output, "stderr": output})
@@ -182,25 +191,26 @@ class LazySession:
         try:
             if session is not None:
                 session.stop()
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 (a dying JVM answers with anything)
             log.debug("stopping Spark: %s", error)
         process = getattr(gateway, "proc", None)
         if process is not None:
             _end_jvm(gateway, process)
 
 
-def _end_jvm(gateway: object, process: object) -> None:
+def _end_jvm(gateway: JavaGateway, process: subprocess.Popen[bytes]) -> None:
     """PySpark leaves its JVM to the end of our process; a worker that stops wants it gone now."""
     with SparkContext._lock:
         SparkContext._gateway = None
         SparkContext._jvm = None
-    gateway.shutdown()  # type: ignore[attr-defined]
-    process.stdin.close()  # type: ignore[attr-defined]
+    gateway.shutdown()
+    if process.stdin is not None:
+        process.stdin.close()
     try:
-        process.wait(timeout=5)  # type: ignore[attr-defined]
-    except Exception:
-        process.kill()  # type: ignore[attr-defined]
-        process.wait()  # type: ignore[attr-defined]
+        process.wait(timeout=5)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 def _dead(session: SparkSession) -> bool:

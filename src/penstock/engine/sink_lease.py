@@ -20,8 +20,8 @@ from penstock.engine.lease import End, Report, SinkLease
 from penstock.engine.raw_batches import by_partition
 from penstock.engine.traces import ending_of, trace_of
 from penstock.kafka.errors import LeaseLost
-from penstock.kafka.transactions import GroupOffsets, Transactions
 from penstock.kafka.sink_copies import copy_key, copy_value
+from penstock.kafka.transactions import GroupOffsets, Transactions
 from penstock.sdk.errors import RecordError, RetriableError
 from penstock.sdk.tasks import SinkTask
 
@@ -35,7 +35,7 @@ def run(lease: SinkLease, batches: Iterator[pa.RecordBatch]) -> Report:
         loop = _Loop(lease, heartbeat)
         try:
             end, trace = loop.run(batches), ""
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 (a task's error is data, whatever it is)
             end, trace = ending_of(error), trace_of(error, lease.secrets)
         return loop.report(end, trace)
 
@@ -108,30 +108,37 @@ class _Loop:
         position = (raw.column("topic")[0].as_py(), raw.column("partition")[0].as_py())
         after = raw.column("offset")[-1].as_py() + 1
         size = raw.column("value").nbytes
-        while raw.num_rows:
-            try:
-                for batch in self._lease.pipeline.decode(raw):
-                    self._put(task, batch)
-                break
-            except RecordError as error:
-                raw = self._without(raw, error)
+        for batch in self._decoded(raw):
+            self._put(task, raw, batch)
         self._reached[position] = after
         progress = self._heartbeat.progress
         progress.records += raw.num_rows
         progress.payload_bytes += size
         progress.step()
 
-    def _without(self, raw: pa.RecordBatch, error: RecordError) -> pa.RecordBatch:
-        self._dead.take(raw, error)
-        return pa.RecordBatch.from_arrays(
-            [pa.concat_arrays([c.slice(0, error.row), c.slice(error.row + 1)]) for c in raw.columns],
-            schema=raw.schema,
-        )
+    def _decoded(self, raw: pa.RecordBatch) -> list[pa.RecordBatch]:
+        """Decoded and transformed, without the records for which that does not work."""
+        while True:
+            try:
+                return list(self._lease.pipeline.decode(raw))
+            except RecordError as error:
+                self._dead.take(raw, error.row, error)
+                raw = _without(raw, error.row)
 
-    def _put(self, task: SinkTask, batch: pa.RecordBatch) -> None:
-        if batch.num_rows:
-            self._retrying(lambda: task.put(batch))
-            self._heartbeat.progress.step()
+    def _put(self, task: SinkTask, raw: pa.RecordBatch, batch: pa.RecordBatch) -> None:
+        """Put a batch, without the records that the task refuses."""
+        while batch.num_rows:
+            try:
+                self._put_once(task, batch)
+                return
+            except RecordError as error:
+                offset = batch.column("offset")[error.row]
+                self._dead.take(raw, raw.column("offset").index(offset).as_py(), error)
+                batch = _without(batch, error.row)
+
+    def _put_once(self, task: SinkTask, batch: pa.RecordBatch) -> None:
+        self._retrying(lambda: task.put(batch))
+        self._heartbeat.progress.step()
 
     def _retrying(self, call: Callable[[], T]) -> T:
         """Repeat a call that says it may be repeated, until told to finish."""
@@ -187,3 +194,8 @@ class _Loop:
         for (topic, partition), end in ends.items():
             key = copy_key(self._lease.connector, topic, partition)
             yield self._lease.copy_topic, key, copy_value(end, metadata)
+
+
+def _without(batch: pa.RecordBatch, row: int) -> pa.RecordBatch:
+    kept = [i for i in range(batch.num_rows) if i != row]
+    return batch.take(pa.array(kept, pa.int64()))

@@ -34,7 +34,7 @@ def run(lease: SourceLease) -> Report:
         loop = _Loop(lease, heartbeat)
         try:
             end, trace = loop.run(), ""
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 (a task's error is data, whatever it is)
             end, trace = ending_of(error), trace_of(error, lease.secrets)
         return loop.report(end, trace)
 
@@ -72,7 +72,7 @@ class _Loop:
         )
 
     def run(self) -> End:
-        """Poll and commit until told to finish; a clean end keeps the producer for the next lease."""
+        """Poll and commit until told to finish; a clean end keeps the producer for the next."""
         producer = producers.acquire(self._lease)
         try:
             end = self._run_task(producer)

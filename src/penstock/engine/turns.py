@@ -19,7 +19,15 @@ from pyspark.sql import DataFrame, SparkSession
 
 from penstock.engine import sink_lease, source_lease
 from penstock.engine.kafka_reads import read_ranges
-from penstock.engine.lease import End, HeartbeatAddress, Lease, Limits, Report, SinkLease, SourceLease
+from penstock.engine.lease import (
+    End,
+    HeartbeatAddress,
+    Lease,
+    Limits,
+    Report,
+    SinkLease,
+    SourceLease,
+)
 from penstock.engine.session import LazySession
 from penstock.engine.watches import HeartbeatServer, TurnWatch
 
@@ -83,10 +91,10 @@ class Turn:
         for lease in self.leases:
             self._heartbeats.watch(lease.lease_id, self.watch)
         try:
+            self._stop_if_cancelled()
             spark = self._session.get()
             with self._tagged(spark):
-                if self._cancelled:
-                    raise TurnBroken(self._cancelled, "before it began")
+                self._stop_if_cancelled()
                 self.watch.begin()
                 return [Report.from_bytes(row["report"]) for row in self._job(spark).collect()]
         except TurnBroken:
@@ -97,6 +105,10 @@ class Turn:
             self._over.set()
             for lease in self.leases:
                 self._heartbeats.forget(lease.lease_id)
+
+    def _stop_if_cancelled(self) -> None:
+        if self._cancelled:
+            raise TurnBroken(self._cancelled, "before it began")
 
     def finish(self) -> None:
         """Ask the leases to commit what they have and end."""

@@ -27,7 +27,7 @@ class TurnWatch:
     def __init__(self, limits: Limits) -> None:
         self.crowded = False
         self._began: float | None = None
-        self._limits = limits
+        self.limits = limits
         self._finish = threading.Event()
         self._lock = threading.Lock()
         self._beats: dict[str, dict[str, Any]] = {}
@@ -70,13 +70,13 @@ class TurnWatch:
         age = self.age
         return (
             self._finish.is_set()
-            or age > self._limits.lease_seconds
+            or age > self.limits.lease_seconds
             or (self.crowded and age > BUSY_QUANTUM)
             or self._all_dry()
         )
 
     def _all_dry(self) -> bool:
-        patience = 0.0 if self.crowded else self._limits.dry_seconds
+        patience = 0.0 if self.crowded else self.limits.dry_seconds
         beats = self._beats.values()
         return all((b.get("dry") or -1.0) >= patience for b in beats)
 

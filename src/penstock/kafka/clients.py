@@ -16,6 +16,20 @@ from confluent_kafka.admin import AdminClient
 
 log = logging.getLogger(__name__)
 
+
+class _Routine(logging.Filter):
+    """Lowers what librdkafka warns of and then retries by itself."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Keep the record, perhaps as a debug message."""
+        if record.levelno == logging.WARNING and "retrying" in record.getMessage():
+            record.levelno, record.levelname = logging.DEBUG, "DEBUG"
+            return log.isEnabledFor(logging.DEBUG)
+        return True
+
+
+log.addFilter(_Routine())
+
 MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 TRANSACTION_TIMEOUT_MS = 60_000
 

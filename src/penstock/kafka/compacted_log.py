@@ -67,9 +67,7 @@ class CompactedLog:
             self._admin, self.topic, partitions=self._partitions, replication=self._replication
         )
         self._positions = dict.fromkeys(range(self._partitions), 0)
-        self._thread = threading.Thread(
-            target=self._follow, name=f"log-{self.topic}", daemon=True
-        )
+        self._thread = threading.Thread(target=self._follow, name=f"log-{self.topic}", daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
@@ -121,7 +119,8 @@ class CompactedLog:
         try:
             # Asked for many, the client waits for many: so one first, then those that are there.
             first = consumer.poll(0.5)
-            messages = [first, *consumer.consume(1000, timeout=0)] if first else []
+            # A tombstone has no length, so it counts as false.
+            messages = [] if first is None else [first, *consumer.consume(1000, timeout=0)]
         except KafkaException:
             log.exception("reading topic %s failed; trying again", self.topic)
             self._stopping.wait(1)

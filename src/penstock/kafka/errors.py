@@ -1,11 +1,11 @@
 """Kafka's errors, sorted by what the caller has to do.
 
-    KafkaFault
-    ├── LeaseLost        another producer or worker has taken over: start again from rule 1
-    ├── OutcomeUnknown   a commit may or may not have happened: start again from rule 1
-    ├── TransactionAborted   nothing was written: begin a new transaction
-    ├── RecordRefused    this record can never be written; the message says why
-    └── BrokerUnavailable    nobody answered in time; try again later
+KafkaFault
+├── LeaseLost        another producer or worker has taken over: start again from rule 1
+├── OutcomeUnknown   a commit may or may not have happened: start again from rule 1
+├── TransactionAborted   nothing was written: begin a new transaction
+├── RecordRefused    this record can never be written; the message says why
+└── BrokerUnavailable    nobody answered in time; try again later
 """
 
 from __future__ import annotations

@@ -74,16 +74,29 @@ def forget(connection: Connection, group: str, partitions: Iterable[Position]) -
     """Forget the committed offsets of some partitions of an empty group."""
     # Imported here: only this rare call needs it, and confluent-kafka cannot do it.
     from kafka import TopicPartition as KafkaPythonPartition
+    from kafka import errors
     from kafka.admin import KafkaAdminClient
 
     wanted = [KafkaPythonPartition(t, p) for t, p in partitions]
     if not wanted:
         return
-    client = KafkaAdminClient(**_kafka_python_settings(connection))
     try:
-        client.delete_group_offsets(group, wanted)
-    finally:
-        client.close()
+        client = KafkaAdminClient(**_kafka_python_settings(connection))
+        try:
+            outcomes = client.delete_group_offsets(group, wanted)
+        finally:
+            client.close()
+    except (errors.NonEmptyGroupError, errors.GroupSubscribedToTopicError) as error:
+        raise GroupInUse(str(error)) from error
+    except errors.GroupIdNotFoundError:
+        return
+    except errors.KafkaError as error:
+        raise BrokerUnavailable(str(error)) from error
+    for outcome in outcomes.values():
+        if outcome is errors.GroupSubscribedToTopicError:
+            raise GroupInUse(outcome.__name__)
+        if outcome not in (errors.NoError, errors.UnknownTopicOrPartitionError):
+            raise BrokerUnavailable(outcome.__name__)
 
 
 def _kafka_python_settings(connection: Connection) -> dict[str, Any]:

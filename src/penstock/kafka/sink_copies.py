@@ -20,9 +20,7 @@ def copy_value(offset: int, metadata: str) -> bytes:
     return _dump({"offset": offset, "metadata": metadata})
 
 
-def parse_copy(
-    key: bytes, value: bytes | None
-) -> tuple[str, Position, Committed | None] | None:
+def parse_copy(key: bytes, value: bytes | None) -> tuple[str, Position, Committed | None] | None:
     """Connector, partition and position (None: forgotten); None if the record is something else."""
     try:
         parts = json.loads(key)

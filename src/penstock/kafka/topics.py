@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, OffsetSpec, ResourceType
@@ -37,9 +37,9 @@ def _refuse_unless_compacted(client: AdminClient, topic: str) -> None:
     policy = entries["cleanup.policy"].value
     if policy != "compact":
         raise KafkaFault(
-            f"Topic '{topic}' has cleanup.policy={policy}, but this worker keeps its state there and "
-            "needs cleanup.policy=compact. Change it with: kafka-configs.sh --alter --entity-type "
-            f"topics --entity-name {topic} --add-config cleanup.policy=compact"
+            f"Topic '{topic}' has cleanup.policy={policy}, but this worker keeps its state there "
+            "and needs cleanup.policy=compact. Change it with: kafka-configs.sh --alter "
+            f"--entity-type topics --entity-name {topic} --add-config cleanup.policy=compact"
         )
 
 
@@ -90,9 +90,7 @@ def ends(
 
 def beginnings(client: AdminClient, partitions: Iterable[Position]) -> dict[Position, int]:
     """The first offset that partitions still hold."""
-    return _list_offsets(
-        client, partitions, OffsetSpec.earliest(), IsolationLevel.READ_UNCOMMITTED
-    )
+    return _list_offsets(client, partitions, OffsetSpec.earliest(), IsolationLevel.READ_UNCOMMITTED)
 
 
 def _list_offsets(
@@ -125,10 +123,3 @@ def _list_offsets(
 
 
 _GONE = frozenset({KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC})
-
-
-def topic_settings(client: AdminClient, topic: str) -> Mapping[str, str]:
-    """The effective configuration of ``topic``."""
-    resource = ConfigResource(ResourceType.TOPIC, topic)
-    entries = client.describe_configs([resource])[resource].result(ADMIN_TIMEOUT)
-    return {name: entry.value for name, entry in entries.items()}

@@ -78,9 +78,13 @@ class Actions:
 
     def restart(self, name: str, plan: RestartPlan) -> None:
         """Begin afresh what the plan names; the target stays what it is."""
-        if plan.empty or self._context.configs.target(name) is not Target.STARTED:
+        target = self._context.configs.target(name)
+        if plan.empty or target is Target.STOPPED:
             return
         self._show_restarting(name, plan)
+        if target is Target.PAUSED:
+            self._show_resting(name, target)
+            return
         failed = {t: trace for t, trace in self._failed(name).items() if t not in plan.tasks}
         self._end(name)
         self._begin(name, failed=failed)
@@ -107,7 +111,9 @@ class Actions:
             return
         kind = SinkRunner if issubclass(plugin.cls, SinkConnector) else SourceRunner
         definition = self._validator.definition(plugin, config)
-        runner: Runner = kind(self._context, name, config, plugin, definition, failed)
+        runner: Runner = kind(self._context, name, config, plugin, definition, failed=failed)
+        if self._context.statuses.connector(name) is None:
+            self._show(name, State.UNASSIGNED)
         if self._cluster.put(name, runner):
             self._context.scheduler.wake(runner)
 

@@ -31,6 +31,8 @@ class Cluster:
         self._runners: dict[str, Runner] = {}
         self._lock = threading.Lock()
         self._leading = False
+        self._taking_over = False
+        self._depositions = 0
         self._standing: Standing | None = None
         self._generation = 0
         self._stopping = threading.Event()
@@ -45,40 +47,57 @@ class Cluster:
         with self._lock:
             self._standing = Standing(metadata, self._topic)
             self._generation += 1
-            newly = not self._leading
+            newly = not self._leading and not self._taking_over
+            self._taking_over = self._taking_over or newly
         if newly:
-            self._work.submit(self._lead, metadata)
+            self._work.submit(self._lead)
 
     def deposed(self) -> None:
         """This worker leads no longer: everything it runs is dropped at once."""
         with self._lock:
             self._leading = False
+            self._depositions += 1
             self._took_over.clear()
             self._standing = None
             runners, self._runners = list(self._runners.values()), {}
-        log.warning("this worker no longer leads; dropping %d connectors", len(runners))
+        if not self._stopping.is_set():
+            log.warning("this worker no longer leads; dropping %d connectors", len(runners))
         for runner in runners:
             runner.abandon()
 
-    def _lead(self, metadata: bytes) -> None:
-        while not self._stopping.is_set() and self._current(metadata):
+    def _lead(self) -> None:
+        """Take over, again and again until it has worked or this worker is no longer elected."""
+        while (before := self._claim()) is not None:
             try:
-                with self._lock:
-                    self._leading = True
                 self._take_over()
-                self._took_over.set()
-                log.info("this worker leads now")
-                return
             except (KafkaFault, RequestError) as error:
                 log.warning("taking over failed: %s; trying again", error)
                 self._stopping.wait(RETRY_SECONDS)
             except Exception:
                 log.exception("taking over failed; trying again")
                 self._stopping.wait(RETRY_SECONDS)
+            else:
+                if self._confirm(before):
+                    return
 
-    def _current(self, metadata: bytes) -> bool:
+    def _claim(self) -> int | None:
+        """Begin to lead, if still elected; how often this worker has been deposed so far."""
         with self._lock:
-            return self._standing is not None and self._standing.metadata == metadata
+            if self._standing is None or self._stopping.is_set():
+                self._taking_over = False
+                return None
+            self._leading = True
+            return self._depositions
+
+    def _confirm(self, depositions: int) -> bool:
+        """Whether the take-over holds: this worker was not deposed while it went on."""
+        with self._lock:
+            if depositions != self._depositions:
+                return False
+            self._taking_over = False
+            self._took_over.set()
+        log.info("this worker leads now")
+        return True
 
     # What runners and the herder ask.
 

@@ -94,9 +94,7 @@ class ConfigStore:
     def lead(self) -> None:
         """Become the only writer: fence whoever wrote before."""
         with self._writing:
-            self._producer = Transactions(
-                self._connection, leader_transactional_id(self._group_id)
-            )
+            self._producer = Transactions(self._connection, leader_transactional_id(self._group_id))
 
     def put_connector(
         self, name: str, config: Mapping[str, str], target: Target | None = None
@@ -114,7 +112,9 @@ class ConfigStore:
         entries: list[Entry] = [
             (f"{TASK}{name}-{i}", {"properties": task}) for i, task in enumerate(tasks)
         ]
-        fencing: Entry = (FENCING + name, {"task-count": len(tasks)})
+        # Ids of tasks that are no more may still have a producer somewhere: the count never falls.
+        count = max(len(tasks), self.fenced_tasks(name))
+        fencing: Entry = (FENCING + name, {"task-count": count})
         self._write([*entries, (COMMIT + name, {"tasks": len(tasks)}), fencing])
 
     def stop(self, name: str) -> None:

@@ -4,24 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
+from penstock.columnar.java_regex import compiled, java_regex
 from penstock.sdk.config import ConfigDef, ConfigKey, Importance, Type
 from penstock.sdk.config_validators import at_least, no_control_characters, one_of
-from penstock.sdk.errors import ConfigError
 
 COMMON_GROUP = "Common"
 ERRORS_GROUP = "Error Handling"
-
-
-def _pattern(name: str, value: Any) -> None:
-    try:
-        re.compile(value or "")
-    except re.error as error:
-        raise ConfigError(
-            f"Invalid value {value} for configuration {name}: Invalid regular expression: {error}",
-            key=name,
-        ) from error
 
 
 COMMON = ConfigDef(
@@ -102,7 +91,7 @@ SINK = COMMON + ConfigDef(
     ConfigKey(
         "topics.regex",
         default="",
-        validator=_pattern,
+        validator=java_regex,
         importance=Importance.HIGH,
         doc="Regular expression that the names of the topics to take match as a whole.",
         group=COMMON_GROUP,
@@ -135,12 +124,26 @@ def sink_topic_errors(config: Mapping[str, str]) -> list[tuple[str, str]]:
         return [("topics", message), ("topics.regex", message)]
     listed = [topic.strip() for topic in topics.split(",")]
     if dead and dead in listed:
-        return [("topics", _dead_letter_text(dead, "included in the list of", f"topics={listed}"))]
-    if dead and regex and re.fullmatch(regex, dead):
+        return [
+            (
+                "topics",
+                _dead_letter_text(dead, "included in the list of", f"topics=[{', '.join(listed)}]"),
+            )
+        ]
+    if dead and regex and _matches(regex, dead):
         text = _dead_letter_text(dead, "matched by the regex for the", f"topics.regex={regex}")
         return [("topics.regex", text)]
     return []
 
 
+def _matches(regex: str, topic: str) -> bool:
+    try:
+        return compiled(regex).fullmatch(topic) is not None
+    except re.error:
+        return False  # its own validator has said so
+
+
 def _dead_letter_text(topic: str, how: str, setting: str) -> str:
-    return f"The DLQ topic '{topic}' may not be {how} topics ('{setting}') consumed by the connector"
+    return (
+        f"The DLQ topic '{topic}' may not be {how} topics ('{setting}') consumed by the connector"
+    )

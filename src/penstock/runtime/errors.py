@@ -1,11 +1,11 @@
 """What the herder answers when it cannot do what was asked.
 
-    RequestError          carries the HTTP status that Kafka Connect would answer
-    ├── BadRequest    400
-    ├── NotFound      404
-    ├── Conflict      409
-    ├── InternalError 500
-    └── Unavailable   503
+RequestError          carries the HTTP status that Kafka Connect would answer
+├── BadRequest    400
+├── NotFound      404
+├── Conflict      409
+├── InternalError 500
+└── Unavailable   503
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ from penstock.runtime.cluster import Cluster
 from penstock.runtime.errors import BadRequest, Conflict, NotFound
 from penstock.runtime.offsets_api import OffsetsApi
 from penstock.runtime.plugins import Plugins
+from penstock.runtime.reachability import Reachability
 from penstock.runtime.restarts import RestartPlan
 from penstock.runtime.runner import Context
 from penstock.runtime.states import Target
@@ -46,6 +47,20 @@ class Herder:
         self._views = Views(context, self._plugins)
         self._actions = Actions(context, cluster)
         self._offsets = OffsetsApi(context, self._plugins)
+        self._reachable = Reachability(context.admin)
+
+    def lock(self, name: str) -> threading.RLock:
+        """Held by whoever changes a connector."""
+        return self._locks[name]
+
+    def _changing(self, name: str) -> threading.RLock:
+        """The lock, for a request; Conflict on a worker that does not lead."""
+        if self._cluster is None or not self._cluster.leading:
+            raise Conflict(
+                "Cannot complete request momentarily due to no known leader URL, likely because a "
+                "rebalance was underway."
+            )
+        return self._locks[name]
 
     def set_health(self, status: str, message: str) -> None:
         """What ``health`` answers before the cluster is there."""
@@ -63,7 +78,11 @@ class Herder:
 
     def health(self) -> tuple[str, str]:
         """("healthy" | "starting" | "unhealthy", and why)."""
-        return self._health if self._cluster is None else self._cluster.health()
+        if self._cluster is None:
+            return self._health
+        if not self._reachable():
+            return "unhealthy", "Kafka does not answer. The worker goes on by itself when it does."
+        return self._cluster.health()
 
     # Connectors.
 
@@ -78,7 +97,7 @@ class Herder:
         target = Target.initial(initial_state.upper() if initial_state else None)
         config = self._named(name, config)
         self._validator.validate(config).raise_if_invalid()
-        with self._locks[name]:
+        with self._changing(name):
             if self._context.configs.config(name) is not None:
                 raise Conflict(f"Connector {name} already exists")
             self._context.configs.put_connector(
@@ -91,7 +110,7 @@ class Herder:
         """Create a connector or change its configuration; (whether it was created, its info)."""
         config = self._named(name, config)
         self._validator.validate(config).raise_if_invalid()
-        with self._locks[name]:
+        with self._changing(name):
             before = self._context.configs.config(name)
             if before != config:
                 self._context.configs.put_connector(name, config)
@@ -100,13 +119,13 @@ class Herder:
 
     def patch_config(self, name: str, patch: Mapping[str, str | None]) -> dict[str, Any]:
         """Change some keys; None deletes a key. The result is validated as a whole."""
-        with self._locks[name]:
+        with self._changing(name):
             merged: dict[str, str | None] = {**self._views.config(name), **patch}
             config = {k: v for k, v in merged.items() if v is not None}
             return self.put_config(name, config)[1]
 
     def _named(self, name: str, config: Mapping[str, str]) -> dict[str, str]:
-        named = {**config, "name": config.get("name", name)}
+        named = {**config, "name": config.get("name") or name}
         if named["name"] != name:
             raise BadRequest(
                 f"Connector name configuration ({named['name']}) doesn't match connector name in "
@@ -116,7 +135,7 @@ class Herder:
 
     def delete(self, name: str) -> None:
         """Delete a connector. Its offsets stay."""
-        with self._locks[name]:
+        with self._changing(name):
             self._views.config(name)
             self._actions.delete(name)
 
@@ -153,19 +172,19 @@ class Herder:
     def pause(self, name: str) -> None:
         """Ask for PAUSED."""
         self._known(name)
-        with self._locks[name]:
+        with self._changing(name):
             self._actions.pause(name)
 
     def resume(self, name: str) -> None:
         """Ask for RUNNING."""
         self._known(name)
-        with self._locks[name]:
+        with self._changing(name):
             self._actions.resume(name)
 
     def stop(self, name: str) -> None:
         """Stop: when this returns, nothing of the connector runs and none of it can commit."""
         self._known(name)
-        with self._locks[name]:
+        with self._changing(name):
             self._actions.stop(name)
 
     def _known(self, name: str) -> None:
@@ -178,7 +197,7 @@ class Herder:
         """Restart the connector object, and with flags its tasks too; then its planned status."""
         if self._context.configs.config(name) is None:
             raise NotFound(f"Unknown connector: {name}")
-        with self._locks[name]:
+        with self._changing(name):
             flagged = include_tasks or only_failed
             if flagged and self._context.statuses.connector(name) is None:
                 raise NotFound(f"Status for connector {name} not found")
@@ -191,8 +210,8 @@ class Herder:
         """Restart one task."""
         if self._context.configs.config(name) is None:
             raise NotFound(f"Unknown connector: {name}")
-        with self._locks[name]:
-            if task >= len(self._context.configs.tasks(name)):
+        with self._changing(name):
+            if not 0 <= task < len(self._context.configs.tasks(name)):
                 raise NotFound(f"Unknown task: {name}-{task}")
             self._actions.restart(name, RestartPlan(connector=False, tasks=frozenset({task})))
 
@@ -206,15 +225,17 @@ class Herder:
     def alter_offsets(self, name: str, offsets: list[Any]) -> str:
         """Set some offsets, None resets one; only while STOPPED. The message for the user."""
         if not offsets:
-            raise BadRequest("Partitions / offsets need to be provided for an alter offsets request")
+            raise BadRequest(
+                "Partitions / offsets need to be provided for an alter offsets request"
+            )
         self._views.config(name)
-        with self._locks[name]:
+        with self._changing(name):
             return self._offsets.alter(name, offsets)
 
     def reset_offsets(self, name: str) -> str:
         """Forget all offsets; only while STOPPED. The message for the user."""
         self._views.config(name)
-        with self._locks[name]:
+        with self._changing(name):
             return self._offsets.reset(name)
 
     # Plugins.
@@ -222,23 +243,21 @@ class Herder:
     def plugins(self, connectors_only: bool = True) -> list[dict[str, str]]:
         """The installed plugins."""
         found = self._plugins.connectors if connectors_only else self._plugins.all()
-        return [{"class": p.class_name, "type": p.type, "version": p.version} for p in found]
+        return [plugin.to_json() for plugin in found]
 
     def plugin_config(self, plugin: str) -> list[dict[str, Any]]:
         """The keys that a plugin understands."""
         found = next((p for p in self._plugins.all() if p.answers_to(plugin)), None)
         if found is None:
             raise NotFound(f"Unknown plugin {plugin}.")
-        return [key.describe() for key in found.cls.config_def]
+        return [key.describe() for key in self._validator.keys_of(found)]
 
     def validate(self, plugin: str, config: Mapping[str, str | None]) -> dict[str, Any]:
         """Validate a configuration; errors are part of the answer."""
         sent = (config.get("connector.class") or "").strip()
         if sent and not _same_type(sent, plugin):
-            raise BadRequest(
-                f"Included connector type {sent} does not match request type {plugin}"
-            )
-        return self._validator.validate({"name": None, **config}).to_json(sent)
+            raise BadRequest(f"Included connector type {sent} does not match request type {plugin}")
+        return self._validator.validate(config).to_json(sent)
 
 
 def _same_type(sent: str, asked: str) -> bool:

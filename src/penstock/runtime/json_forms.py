@@ -15,5 +15,6 @@ def load_object(data: bytes) -> dict[str, Any]:
     """A JSON object; ValueError for anything else."""
     value = json.loads(data)
     if not isinstance(value, dict):
-        raise ValueError(f"expected a JSON object, found {type(value).__name__}")
+        found = type(value).__name__
+        raise ValueError(f"expected a JSON object, found {found}")  # noqa: TRY004 (bad data)
     return value

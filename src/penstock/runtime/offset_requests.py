@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -56,7 +57,7 @@ def _position(partition: Any) -> Position:
         raise BadRequest("Kafka topic names must be valid strings and may not be null")
     if number is None:
         raise BadRequest("Kafka partitions must be valid numbers and may not be null")
-    return str(topic), _integer(number, "partition", "Partition")
+    return str(topic), _integer(number, "partition", 32)
 
 
 def _offset(offset: Any) -> int | None:
@@ -67,14 +68,17 @@ def _offset(offset: Any) -> int | None:
             "The offset for a sink connector should either be null or contain the key "
             "'kafka_offset'"
         )
-    return _integer(offset["kafka_offset"], "offset", "Offset")
+    return _integer(offset["kafka_offset"], "offset", 64)
 
 
-def _integer(value: Any, word: str, title: str) -> int:
-    try:
-        return int(str(value))
-    except ValueError:
+def _integer(value: Any, word: str, bits: int) -> int:
+    # Only what Java's parsers take: int() alone would take blanks, underscores and any length.
+    number = int(value) if re.fullmatch(r"[+-]?[0-9]{1,30}", str(value)) else 1 << bits
+    if number >= 1 << (bits - 1):
         raise BadRequest(
             f"Failed to parse the following Kafka {word} value in the provided offsets: '{value}'. "
-            f"{title} values for sink connectors need to be integers."
-        ) from None
+            f"{word.title()} values for sink connectors need to be integers."
+        )
+    if number < 0:
+        raise BadRequest(f"Kafka {word} values may not be negative, but one of them is {value}")
+    return number

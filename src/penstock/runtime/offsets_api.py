@@ -6,7 +6,7 @@ import logging
 from collections.abc import Sequence
 from typing import Any
 
-from penstock.kafka import groups
+from penstock.kafka import groups, topics
 from penstock.kafka.errors import BrokerUnavailable, KafkaFault
 from penstock.kafka.names import sink_group, transactional_id
 from penstock.kafka.sink_copies import copy_key, copy_value
@@ -59,7 +59,7 @@ class OffsetsApi:
     def list(self, name: str) -> dict[str, Any]:
         """Every known offset, in the shape that ``alter`` takes."""
         if self._is_sink(name):
-            found = restored_positions(self._context.admin, self._context.copies, name)
+            found = self._sink_positions(name)
             return {"offsets": [_sink_entry(p, o) for p, (o, _) in sorted(found.items())]}
         self._catch_up()
         entries = self._context.offsets.of(name)
@@ -83,8 +83,7 @@ class OffsetsApi:
         """Forget every offset; the message for the user."""
         self._require_stopped(name)
         if self._is_sink(name):
-            found = restored_positions(self._context.admin, self._context.copies, name)
-            return self._change_sink(name, dict.fromkeys(found), "reset")
+            return self._change_sink(name, dict.fromkeys(self._sink_positions(name)), "reset")
         self._fence(name)
         known = [(p, None) for _, p, _ in self._context.offsets.of(name)]
         return self._change_source(name, known, "reset")
@@ -132,6 +131,7 @@ class OffsetsApi:
         records = [
             (offsets.log.topic, offsets.key(name, p, order), None if o is None else dump(o))
             for p, o in changes
+            if p is not None
         ]
         self._transact(name, records, [])
         offsets.log.read_to_end()
@@ -157,6 +157,14 @@ class OffsetsApi:
 
     # Sinks.
 
+    def _sink_positions(self, name: str) -> dict[Position, groups.Committed]:
+        try:
+            return restored_positions(self._context.admin, self._context.copies, name)
+        except KafkaFault as error:
+            raise InternalError(
+                f"Kafka did not say where connector {name} stands: {error}. Try again."
+            ) from error
+
     def _change_sink(self, name: str, changes: dict[Position, int | None], verb: str) -> str:
         asked = {TopicPartition(*position): offset for position, offset in changes.items()}
         complete = self._ask_connector(name, asked)
@@ -171,20 +179,32 @@ class OffsetsApi:
         return _message(complete, verb)
 
     def _write_sink(self, name: str, changes: dict[Position, int | None], verb: str) -> None:
-        """The copy first: an offset that is gone from the group must not come back from it."""
+        """The copy before what is forgotten: it must not come back from there."""
         context, group = self._context, sink_group(name)
-        before = groups.committed(context.admin, group)
+        before = restored_positions(context.admin, context.copies, name)
+        self._refuse_unknown(name, [p for p, o in changes.items() if o is not None])
         # What the connector committed along stays: it says how far the target is written.
         kept = {p: before.get(p, (0, ""))[1] for p in changes}
+        stays = {p: before[p] for p in changes if p in before}
+        set_to = {p: (o, kept[p]) for p, o in changes.items() if o is not None}
+        # Also of what is to be forgotten: a group in use refuses this, while nothing is changed.
+        groups.recommit(context.admin, group, {**stays, **set_to})
         self._transact(name, self._copies(name, changes, kept), [])
         context.copies.log.read_to_end()
         if verb == "reset":
             groups.delete(context.admin, group)
             return
-        set_to = {p: (o, kept[p]) for p, o in changes.items() if o is not None}
-        groups.recommit(context.admin, group, set_to)
-        forgotten = [p for p, o in changes.items() if o is None and p in before]
-        groups.forget(context.connection, group, forgotten)
+        groups.forget(context.connection, group, [p for p in stays if p not in set_to])
+
+    def _refuse_unknown(self, name: str, positions: Sequence[Position]) -> None:
+        """The broker would take the known ones and refuse the rest."""
+        known = topics.partitions_of(self._context.admin, {topic for topic, _ in positions})
+        missing = [f"{t}-{p}" for t, p in positions if not 0 <= p < known[t]]
+        if missing:
+            raise BadRequest(
+                f"Failed to alter consumer group offsets for connector {name}: there is no "
+                f"partition {', '.join(missing)}"
+            )
 
     def _copies(
         self, name: str, changes: dict[Position, int | None], kept: dict[Position, str]

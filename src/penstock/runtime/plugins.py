@@ -52,6 +52,11 @@ class Plugin:
                 return word
         return "unknown"
 
+    def to_json(self) -> dict[str, str]:
+        """As the plugins endpoint lists it."""
+        shown = {"class": self.class_name, "type": self.type}
+        return shown if self.version == "unknown" else {**shown, "version": self.version}
+
     def answers_to(self, name: str) -> bool:
         """Whether ``name`` means this plugin."""
         simple = self.class_name.rpartition(".")[2]
@@ -119,7 +124,8 @@ def _find(plugins: Iterable[Plugin], name: str) -> Plugin | None:
 
 def _load(group: str) -> list[Plugin]:
     loaded = (_load_one(point, KINDS[group]) for point in entry_points(group=group))
-    return [plugin for plugin in loaded if plugin is not None]
+    # Two entry points may name one class.
+    return list(dict.fromkeys(plugin for plugin in loaded if plugin is not None))
 
 
 def _load_one(point: EntryPoint, kind: type) -> Plugin | None:

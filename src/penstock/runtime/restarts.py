@@ -17,9 +17,7 @@ class RestartPlan:
     tasks: frozenset[int]
 
     @staticmethod
-    def of(
-        statuses: StatusStore, name: str, include_tasks: bool, only_failed: bool
-    ) -> RestartPlan:
+    def of(statuses: StatusStore, name: str, include_tasks: bool, only_failed: bool) -> RestartPlan:
         """The plan that the flags mean for the connector as it is now."""
         connector = statuses.connector(name)
         failed = connector is not None and connector.state is State.FAILED

@@ -80,6 +80,7 @@ class Runner(ABC):
         config: Mapping[str, str],
         plugin: Plugin,
         definition: ConfigDef,
+        *,
         failed: Mapping[int, str] | None = None,
     ) -> None:
         self.name = name
@@ -162,7 +163,7 @@ class Runner(ABC):
             self._connector = self.plugin.cls()
             self._connector.start(self.config)
             tasks = self._task_configs()
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 (whatever it is turns the connector FAILED)
             self._fail_connector(trace_of(error, self._secrets))
             return False
         if tasks != self.context.configs.tasks(self.name):
@@ -218,7 +219,11 @@ class Runner(ABC):
     def _fail_connector(self, trace: str) -> None:
         log.warning("connector %s failed: %s", self.name, trace)
         self._broken = True
-        self.context.statuses.put_connector(self.name, self._status(State.FAILED, trace))
+        statuses = self.context.statuses
+        statuses.put_connector(self.name, self._status(State.FAILED, trace))
+        for task in statuses.task_ids(self.name):
+            if task not in self.failed:
+                statuses.put_task(self.name, task, self._status(State.UNASSIGNED))
 
     def _fail_task(self, task: int, trace: str) -> None:
         log.warning("task %s-%d failed: %s", self.name, task, trace)
@@ -346,9 +351,7 @@ class Runner(ABC):
             "connector": self.name,
             "task": task,
             "config": self._tasks[task],
-            "pipeline": build_pipeline(
-                context.plugins, self.config, context.worker.converters()
-            ),
+            "pipeline": build_pipeline(context.plugins, self.config, context.worker.converters()),
             "connection": context.connection,
             "transactional_id": transactional_id(context.worker.group_id, self.name, task),
             "membership": context.membership(),

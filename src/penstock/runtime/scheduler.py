@@ -13,7 +13,7 @@ import heapq
 import logging
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Protocol
@@ -28,7 +28,7 @@ TICK = 0.2
 
 @dataclass(frozen=True)
 class Next:
-    """What comes next for a connector: a turn now, a look after ``delay``, or nothing until woken."""
+    """What comes next for a connector: a turn now, a look after ``delay``, or rest until woken."""
 
     turn: bool = False
     delay: float | None = None
@@ -55,9 +55,9 @@ class Runnable(Protocol):
 class Scheduler:
     """Gives looks and turns to runners. Thread-safe."""
 
-    def __init__(self, slots: int, turn_seconds: float) -> None:
+    def __init__(self, slots: int, grace_seconds: float) -> None:
         self._slots = slots
-        self._turn_seconds = turn_seconds
+        self._grace_seconds = grace_seconds
         self._looks = ThreadPoolExecutor(LOOK_THREADS, thread_name_prefix="look")
         self._turns = ThreadPoolExecutor(slots, thread_name_prefix="turn")
         self._changed = threading.Condition()
@@ -136,7 +136,8 @@ class Scheduler:
                     self._changed.wait(self._pause())
                     continue
                 self._busy.add(id(runner))
-            self._looks.submit(self._step, runner)
+                # Within the lock: ``stop`` cannot end the pool in between.
+                self._looks.submit(self._step, runner)
 
     def _pause(self) -> float | None:
         return max(0.0, self._heap[0][0] - time.monotonic()) if self._heap else None
@@ -185,17 +186,15 @@ class Scheduler:
                 crowded = self._waiting > 0 or wanted > self._slots
             for turn in active:
                 turn.watch.crowded = crowded
-                if turn.watch.age > self._turn_seconds:
+                if turn.watch.age > turn.watch.limits.lease_seconds + self._grace_seconds:
                     turn.cancel("expired")
             time.sleep(TICK)
 
 
-def _guarded(step: object, runner: Runnable) -> Next:
+def _guarded(step: Callable[[], Next], runner: Runnable) -> Next:
     """A defect in one connector's loop must not end it, nor anybody else's."""
     try:
-        outcome = step()  # type: ignore[operator]
-        assert isinstance(outcome, Next)  # noqa: S101 (narrows the type)
-        return outcome
+        return step()
     except Exception:
         log.exception("connector %s: its loop stumbled; trying again", runner.name)
         return Next(delay=1.0)

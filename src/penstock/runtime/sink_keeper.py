@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
 
 from penstock.kafka import groups
 from penstock.kafka.errors import KafkaFault
@@ -25,7 +28,10 @@ log = logging.getLogger(__name__)
 class SinkKeeper:
     """A thread that commits unchanged sink offsets again, at a leisurely pace."""
 
-    def __init__(self, context: Context, cluster: Cluster) -> None:
+    def __init__(
+        self, context: Context, cluster: Cluster, lock: Callable[[str], AbstractContextManager[Any]]
+    ) -> None:
+        self._lock = lock
         self._context = context
         self._cluster = cluster
         self._seconds = context.worker["sink.offsets.recommit.interval.ms"] / 1000
@@ -47,9 +53,11 @@ class SinkKeeper:
                     self._keep(name)
 
     def _keep(self, name: str) -> None:
+        """Under the connector's lock: an alter meanwhile must not be undone."""
         try:
-            if self._is_sink(name):
-                self._recommit(name)
+            with self._lock(name):
+                if self._is_sink(name):
+                    self._recommit(name)
         except (KafkaFault, RequestError) as error:
             log.warning("offsets of sink %s were not renewed: %s", name, error)
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from penstock.columnar.java_regex import compiled
 from penstock.kafka.topics import Position
 
 TURN_SECONDS = 2.0
@@ -18,7 +18,7 @@ def subscribed(config: Mapping[str, str], known: Mapping[str, int]) -> list[Posi
     """The partitions a sink reads now; topics that do not exist yet have none."""
     listed = [topic.strip() for topic in config.get("topics", "").split(",") if topic.strip()]
     regex = config.get("topics.regex", "").strip()
-    chosen = [t for t in known if re.fullmatch(regex, t)] if regex else listed
+    chosen = list(filter(compiled(regex).fullmatch, known)) if regex else listed
     return sorted((t, p) for t in chosen for p in range(known.get(t, 0)))
 
 

@@ -13,7 +13,7 @@ from confluent_kafka.admin import AdminClient
 from penstock.kafka import groups
 from penstock.kafka.groups import Committed
 from penstock.kafka.names import sink_group
-from penstock.kafka.topics import Position
+from penstock.kafka.topics import Position, partitions_of
 from penstock.runtime.position_copies import PositionCopies
 
 log = logging.getLogger(__name__)
@@ -26,6 +26,10 @@ def restored_positions(
     group = sink_group(connector)
     found = groups.committed(admin, group)
     expired = {p: c for p, c in copies.of(connector).items() if p not in found}
+    if expired:
+        # Those of a deleted topic went with it; the broker would not take them back.
+        known = partitions_of(admin, {topic for topic, _ in expired})
+        expired = {(t, p): c for (t, p), c in expired.items() if p < known[t]}
     if expired:
         log.warning(
             "connector %s: the broker has lost %d offsets of group %s; restoring them",

@@ -36,6 +36,7 @@ class SinkRunner(Runner):
         self._tasks_of: dict[Position, int] = {}
         self._budget = Budget()
         self._began = 0.0
+        self._moved: list[tuple[int, int]] = []
 
     def _look(self) -> Next:
         partitions = self._partitions()
@@ -52,7 +53,8 @@ class SinkRunner(Runner):
     def _behind(self, ends: Mapping[Position, int]) -> bool:
         positions = self._positions or {}
         return any(
-            end > positions.get(position, (0, ""))[0] and self._tasks_of[position] not in self.failed
+            end > positions.get(position, (0, ""))[0]
+            and self._tasks_of[position] not in self.failed
             for position, end in ends.items()
         )
 
@@ -78,6 +80,7 @@ class SinkRunner(Runner):
         starts = {p: self._start_of(p, first) for p in partitions if p in first}
         ranges = plan_ranges(starts, self.context.ends.of(partitions), self._budget)
         self._began = time.monotonic()
+        self._moved = []
         return [
             self._lease(task, limits, mine, starts)
             for task in tasks
@@ -146,8 +149,12 @@ class SinkRunner(Runner):
     def _absorb(self, report: Report) -> None:
         assert self._positions is not None  # noqa: S101 (read by _recover)
         self._positions.update(report.sink_positions)
-        elapsed = time.monotonic() - self._began
-        self._budget.learn(report.records, report.payload_bytes, elapsed)
+        self._moved = [*self._moved, (report.records, report.payload_bytes)]
+
+    def _after(self, moved: int) -> Next:
+        records, size = (sum(column) for column in zip((0, 0), *self._moved, strict=True))
+        self._budget.learn(records, size, time.monotonic() - self._began)
+        return super()._after(moved)
 
     def recommit(self) -> None:
         """Commit unchanged positions again, so that the broker does not let them expire."""

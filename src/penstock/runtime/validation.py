@@ -11,8 +11,8 @@ from penstock.kafka.names import sink_group
 from penstock.runtime.connector_config import SINK, SOURCE, sink_topic_errors
 from penstock.runtime.errors import BadRequest
 from penstock.runtime.plugins import Plugin, Plugins
-from penstock.sdk.config import ConfigDef, ConfigValue
-from penstock.sdk.connectors import SinkConnector
+from penstock.sdk.config import ConfigDef, ConfigKey, ConfigValue
+from penstock.sdk.connectors import Connector, SinkConnector
 
 INVALID = (
     "Connector configuration is invalid and contains the following {count} error(s):{errors}\n"
@@ -79,7 +79,10 @@ class Validator:
         definition = self.definition(plugin, config)
         values = definition.validate(config)
         present = {k: v for k, v in config.items() if v is not None}
-        extra = [*self._framework_errors(plugin, present), *self._own_errors(plugin, present, values)]
+        extra = [
+            *self._framework_errors(plugin, present),
+            *self._own_errors(plugin, present, values),
+        ]
         return Validated(plugin, definition, _with_errors(values, extra))
 
     def definition(self, plugin: Plugin, config: Mapping[str, str | None]) -> ConfigDef:
@@ -87,6 +90,13 @@ class Validator:
         framework = SINK if issubclass(plugin.cls, SinkConnector) else SOURCE
         own: ConfigDef = plugin.cls.config_def
         return framework + own + self._part_keys(config)
+
+    def keys_of(self, plugin: Plugin) -> list[ConfigKey]:
+        """A plugin's own keys, and after a connector's those of the framework."""
+        own: ConfigDef = plugin.cls.config_def
+        if not issubclass(plugin.cls, Connector):
+            return list(own)
+        return [*own, *(key for key in self.definition(plugin, {}) if key.name not in own)]
 
     def _part_keys(self, config: Mapping[str, str | None]) -> ConfigDef:
         keys = ConfigDef()

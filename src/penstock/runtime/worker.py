@@ -9,8 +9,9 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
+from typing import cast
 
-from penstock.embedded import EmbeddedBroker, Java, Jars, ensure_jars, find_java
+from penstock.embedded import EmbeddedBroker, Jars, Java, ensure_jars, find_java
 from penstock.engine.session import LazySession, SparkSettings
 from penstock.engine.turns import Engine
 from penstock.engine.watches import HeartbeatServer
@@ -179,17 +180,14 @@ class Worker:
             java_home=java.home,
             worker_config=self.config.spark(),
         )
-        local = settings.local
-        host = settings.worker_config.get("spark.driver.host", "127.0.0.1")
-        heartbeats = HeartbeatServer("127.0.0.1" if local else host)
+        heartbeats = HeartbeatServer(settings.driver_host)
         engine = Engine(LazySession(settings), heartbeats, self.config.limits())
         self._undo.append(engine.stop)
         return engine
 
     def _scheduler(self, engine: Engine) -> Scheduler:
-        config = self.config
-        seconds = (config["lease.max.ms"] + config["turn.grace.ms"]) / 1000
-        scheduler = Scheduler(engine.session.settings.slots, seconds)
+        grace = self.config["turn.grace.ms"] / 1000
+        scheduler = Scheduler(engine.session.settings.slots, grace)
         scheduler.start()
         self._undo.append(scheduler.stop)
         return scheduler
@@ -205,7 +203,7 @@ class Worker:
             session_timeout_ms=config["session.timeout.ms"],
         )
         cluster.standby = lambda: membership.joined and not membership.owner
-        keeper = SinkKeeper(context, cluster)
+        keeper = SinkKeeper(context, cluster, self.herder.lock)
         membership.start()
         self._undo.append(membership.stop)
         keeper.start()
@@ -229,5 +227,5 @@ def _take_over(context: Context, actions: Actions) -> None:
 
 def _cluster_id(context: Context) -> str:
     metadata = context.admin.list_topics(timeout=10)
-    return str(metadata.cluster_id or "")
-
+    # The client's types know it only as the None it begins with.
+    return cast("str | None", metadata.cluster_id) or ""

@@ -2,7 +2,8 @@
 
 A task object lives inside one lease, in a Python worker of Spark, on one thread:
 ``start`` → ``poll`` … (source) or ``open`` → ``put`` … → ``flush`` (sink) → ``stop``. The next
-lease makes a new object, perhaps in another process: nothing but the committed offsets is carried over.
+lease makes a new object, perhaps in another process: nothing is carried over but the committed
+offsets.
 """
 
 from __future__ import annotations
@@ -62,14 +63,15 @@ class SinkTask(ABC):
         """Open the target, before anything else. Called again after a ``RetriableError``."""
 
     def open(self, assignments: Sequence[Assignment]) -> None:  # noqa: B027 (most need nothing)
-        """All partitions of this task. Undo here what an earlier lease wrote but never committed."""
+        """All partitions of this task. Undo here what earlier leases wrote but never committed."""
 
     @abstractmethod
     def put(self, batch: pa.RecordBatch) -> None:
         """Write records of one topic-partition, in order (layout: ``penstock.sdk.batches``).
 
         ``RetriableError`` makes the worker call again with the same batch. ``RecordError`` names
-        one row; with ``errors.tolerance=all`` the worker calls again without it.
+        one row; with ``errors.tolerance=all`` the worker calls again without it. Whichever is
+        raised, nothing of the batch may have been written.
         """
 
     @abstractmethod

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from penstock.client import ConnectClient
 
+from penstock.client import ConnectClient
 from topics import Topics
 
 Scripted = Callable[..., None]

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import psutil
+
 from penstock.client import ConnectClient
 from penstock.runtime.worker import Worker
-
 from topics import Topics, numbers_of
 from waiting import eventually
 
@@ -76,4 +76,4 @@ def _assert_unchanged(probe: Callable[[], int], seconds: float) -> None:
 
 def _partition_of(topics: Topics, offsets_topic: str, name: str) -> int:
     mine = [m for m in topics.messages(offsets_topic) if name.encode() in (m.key() or b"")]
-    return mine[-1].partition()
+    return mine[-1].partition() or 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from penstock.client import ConnectClient
 from penstock.runtime.worker import Worker
-
 from topics import Topics
 from waiting import eventually
 

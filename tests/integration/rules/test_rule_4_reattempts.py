@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from free_ports import free_port
-from penstock.embedded import EmbeddedBroker
 
+from free_ports import free_port
+from own_cluster import own_topics
+from penstock.embedded import EmbeddedBroker
 from topics import Topics, numbers_of
 from waiting import eventually
 from worker_process import WorkerProcess
@@ -44,15 +45,3 @@ def test_a_spark_reattempt_after_a_committed_transaction(
         assert numbers_of(topics.values(name), 0) == list(range(100))
     finally:
         worker.close()
-
-
-def own_topics(name: str) -> dict[str, str]:
-    """A cluster of its own."""
-    return {
-        "group.id": name,
-        "config.storage.topic": f"{name}-configs",
-        "offset.storage.topic": f"{name}-offsets",
-        "status.storage.topic": f"{name}-status",
-        "offset.storage.partitions": "1",
-        "status.storage.partitions": "1",
-    }

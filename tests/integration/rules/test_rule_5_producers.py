@@ -6,9 +6,10 @@ import logging
 from pathlib import Path
 
 import pytest
+
 from penstock.client import ConnectClient
 from penstock.runtime.worker import Worker
-
+from runners import resting
 from topics import Topics, numbers_of
 from waiting import eventually
 
@@ -37,15 +38,10 @@ def test_a_lease_that_lands_in_another_python_worker(
     for i in range(1, rounds + 1):
         limit.write_text(str(10 * i))
         eventually(lambda: len(topics.values(name)) == 10 * i, what=f"round {i}")  # noqa: B023
-        eventually(lambda: _resting(worker, name), what=f"the end of lease {i}")
+        eventually(lambda: resting(worker, name), what=f"the end of lease {i}")
 
     processes = [m.key() for m in topics.messages(name)]
     assert len(set(processes)) >= 2, "the leases all ran in one process: nothing was tested"
     assert numbers_of(topics.values(name), 0) == list(range(10 * rounds))
     lost = [r.getMessage() for r in caplog.records if f"{name}-0: lost" in r.getMessage()]
     assert lost == []
-
-
-def _resting(worker: Worker, name: str) -> bool:
-    runner = worker.herder._cluster.runner(name)
-    return runner is not None and runner._turn is None

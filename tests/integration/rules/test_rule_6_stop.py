@@ -6,7 +6,6 @@ import time
 from pathlib import Path
 
 from penstock.client import ConnectClient
-
 from topics import Topics, numbers_of
 from waiting import eventually
 

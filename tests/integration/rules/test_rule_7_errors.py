@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
+
 from penstock.client import ConnectClient
 from penstock.embedded import EmbeddedBroker
 from penstock.kafka.clients import Connection
 from penstock.kafka.errors import LeaseLost, RecordRefused
 from penstock.kafka.transactions import Transactions, fence
-
 from topics import Topics, numbers_of
 from waiting import eventually
 
@@ -53,7 +53,7 @@ def test_a_fenced_producer_has_lost_its_lease(
 def test_a_record_that_the_broker_never_takes_is_refused(
     broker: EmbeddedBroker, topics: Topics, name: str
 ) -> None:
-    topics.create(name, **{"max.message.bytes": "1000"})
+    topics.create(name, config={"max.message.bytes": "1000"})
     producer = Transactions(Connection(broker.bootstrap_servers), name)
     producer.send(name, b"x" * 5000)
     with pytest.raises(RecordRefused, match="MSG_SIZE_TOO_LARGE"):

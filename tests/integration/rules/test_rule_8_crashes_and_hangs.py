@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from penstock.client import ConnectClient
 
+from penstock.client import ConnectClient
 from topics import Topics, numbers_of
 from waiting import eventually
 
@@ -12,21 +12,21 @@ from waiting import eventually
 def test_a_partition_that_calls_os_exit(
     connectors: ConnectClient, scripted, topics: Topics, name: str
 ) -> None:
-    scripted(tasks_max=3, count=60, batch=10, pause_ms=50, mishap="exit", mishap_task=1, mishap_at=30)
+    scripted(
+        tasks_max=3, count=60, batch=10, pause_ms=50, mishap="exit", mishap_task=1, mishap_at=30
+    )
     _only_task_1_fails(connectors, topics, name, "ended abruptly")
 
 
 @pytest.mark.heavy
-def test_a_task_that_hangs(
-    connectors: ConnectClient, scripted, topics: Topics, name: str
-) -> None:
-    scripted(tasks_max=3, count=60, batch=10, pause_ms=50, mishap="hang", mishap_task=1, mishap_at=30)
+def test_a_task_that_hangs(connectors: ConnectClient, scripted, topics: Topics, name: str) -> None:
+    scripted(
+        tasks_max=3, count=60, batch=10, pause_ms=50, mishap="hang", mishap_task=1, mishap_at=30
+    )
     _only_task_1_fails(connectors, topics, name, "It hangs here")
 
 
-def _only_task_1_fails(
-    connectors: ConnectClient, topics: Topics, name: str, why: str
-) -> None:
+def _only_task_1_fails(connectors: ConnectClient, topics: Topics, name: str, why: str) -> None:
     def states() -> list[str]:
         return [task["state"] for task in connectors.status(name)["tasks"]]
 
@@ -57,10 +57,10 @@ def test_a_task_that_crashes_once_goes_on(
 def test_a_task_that_raises_fails_alone_and_tells_no_secret(
     connectors: ConnectClient, scripted, topics: Topics, name: str
 ) -> None:
-    scripted(
-        tasks_max=2, count=20, mishap="raise", mishap_task=1, mishap_at=10, password="hunter2"
+    scripted(tasks_max=2, count=20, mishap="raise", mishap_task=1, mishap_at=10, password="hunter2")
+    eventually(
+        lambda: connectors.status(name)["tasks"][-1:] and _state(connectors, name, 1) == "FAILED"
     )
-    eventually(lambda: connectors.status(name)["tasks"][-1:] and _state(connectors, name, 1) == "FAILED")
     trace = connectors.task_status(name, 1)["trace"]
     assert "ValueError: cannot log in with [hidden]" in trace
     assert "hunter2" not in str(connectors.status(name))

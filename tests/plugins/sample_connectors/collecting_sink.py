@@ -6,8 +6,10 @@ import json
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from typing import ClassVar
 
 import pyarrow as pa
+
 from penstock.sdk import ConfigDef, ConfigKey, RecordError, SinkConnector, SinkTask, Type
 
 KEYS = ConfigDef(
@@ -40,7 +42,7 @@ class CollectingSinkConnector(SinkConnector):
     """``tasks.max`` tasks."""
 
     config_def = KEYS
-    task_class: type[SinkTask] = CollectingSinkTask
+    task_class: ClassVar[type[SinkTask]] = CollectingSinkTask
     version = "1.0"
 
     def start(self, config: Mapping[str, str]) -> None:

@@ -10,9 +10,9 @@ import os
 import sys
 import time
 from pathlib import Path
+from typing import ClassVar
 
 from penstock.sdk import SourceTask
-
 from sample_connectors.scripted_source import ScriptedSourceConnector, ScriptedSourceTask
 
 HOLD = os.environ.get("PENSTOCK_TEST_HOLD", "")
@@ -30,4 +30,4 @@ class HeldSourceTask(ScriptedSourceTask):
 class HeldSourceConnector(ScriptedSourceConnector):
     """As its parent."""
 
-    task_class: type[SourceTask] = HeldSourceTask
+    task_class: ClassVar[type[SourceTask]] = HeldSourceTask

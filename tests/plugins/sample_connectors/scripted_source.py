@@ -11,6 +11,7 @@ import os
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from typing import ClassVar
 
 from penstock.sdk import (
     ConfigDef,
@@ -115,7 +116,7 @@ class ScriptedSourceConnector(SourceConnector):
     """``tasks.max`` tasks, each with numbers of its own."""
 
     config_def = KEYS
-    task_class: type[SourceTask] = ScriptedSourceTask
+    task_class: ClassVar[type[SourceTask]] = ScriptedSourceTask
     version = "1.0"
 
     def start(self, config: Mapping[str, str]) -> None:

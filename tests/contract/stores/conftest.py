@@ -1,0 +1,22 @@
+"""Stores against the run's real broker; no Spark."""
+
+from __future__ import annotations
+
+import pytest
+from confluent_kafka.admin import AdminClient
+
+from penstock.embedded import EmbeddedBroker
+from penstock.kafka import clients
+from penstock.kafka.clients import Connection
+
+
+@pytest.fixture(scope="session")
+def connection(broker: EmbeddedBroker) -> Connection:
+    """How the stores reach the broker."""
+    return Connection(broker.bootstrap_servers)
+
+
+@pytest.fixture(scope="session")
+def admin(connection: Connection) -> AdminClient:
+    """The stores' own kind of admin client."""
+    return clients.admin(connection)

@@ -1,0 +1,207 @@
+"""The compacted topic that a process follows."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+
+import pytest
+from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
+
+from penstock.kafka.clients import Connection
+from penstock.kafka.compacted_log import CompactedLog, LogRecord
+from penstock.kafka.errors import BrokerUnavailable, KafkaFault
+from raw_records import write_records, write_transaction
+from topics import Topics
+
+COMPACT = {"cleanup.policy": "compact"}
+Follow = Callable[..., tuple[CompactedLog, list[LogRecord]]]
+
+
+@pytest.fixture
+def follow(connection: Connection, admin: AdminClient) -> Iterator[Follow]:
+    """Starts logs that are stopped after the test; what they have delivered."""
+    started: list[CompactedLog] = []
+
+    def begin(topic: str, partitions: int = 1) -> tuple[CompactedLog, list[LogRecord]]:
+        seen: list[LogRecord] = []
+        log = CompactedLog(connection, admin, topic, seen.append, partitions=partitions)
+        log.start()
+        started.append(log)
+        return log, seen
+
+    yield begin
+    for log in started:
+        log.stop()
+        log.stop()
+
+
+def values(seen: list[LogRecord]) -> list[bytes | None]:
+    return [record.value for record in seen]
+
+
+def reading(log: CompactedLog) -> tuple[threading.Event, threading.Thread]:
+    """``read_to_end`` on a thread of its own; the event says that it has returned."""
+    done = threading.Event()
+
+    def read() -> None:
+        log.read_to_end(20)
+        done.set()
+
+    thread = threading.Thread(target=read, daemon=True)
+    thread.start()
+    return done, thread
+
+
+def test_a_missing_topic_is_created_compacted(
+    follow: Follow, admin: AdminClient, name: str
+) -> None:
+    log, seen = follow(name, partitions=3)
+    log.read_to_end(20)
+    assert seen == []
+    resource = ConfigResource(ResourceType.TOPIC, name)
+    settings = admin.describe_configs([resource])[resource].result(20)
+    assert settings["cleanup.policy"].value == "compact"
+    assert len(admin.list_topics(timeout=20).topics[name].partitions) == 3
+
+
+def test_a_topic_that_exists_keeps_its_number_of_partitions(
+    follow: Follow, topics: Topics, name: str
+) -> None:
+    topics.create(name, partitions=4, config=COMPACT)
+    for partition in range(4):
+        write_records(topics, name, [(b"k", b"%d" % partition)], partition)
+    log, seen = follow(name, partitions=25)
+    log.read_to_end(20)
+    assert sorted(record.partition for record in seen) == [0, 1, 2, 3]
+
+
+def test_everything_is_delivered_in_order_tombstones_included(
+    follow: Follow, topics: Topics, name: str
+) -> None:
+    topics.create(name, config=COMPACT)
+    write_records(topics, name, [(b"a", b"1"), (b"b", b"2"), (b"a", None)])
+    log, seen = follow(name)
+    log.read_to_end(20)
+    assert seen == [
+        LogRecord(b"a", b"1", 0, 0),
+        LogRecord(b"b", b"2", 0, 1),
+        LogRecord(b"a", None, 0, 2),
+    ]
+
+
+def test_what_was_written_before_the_call_has_been_seen_after_it(
+    follow: Follow, topics: Topics, name: str
+) -> None:
+    log, seen = follow(name, partitions=2)
+    for i in range(20):
+        write_records(topics, name, [(b"k", b"%d" % i)], partition=i % 2)
+        log.read_to_end(20)
+        assert len(seen) == i + 1
+
+
+@pytest.mark.parametrize("commit", [True, False])
+def test_another_open_transaction_is_waited_for(
+    follow: Follow, topics: Topics, name: str, commit: bool
+) -> None:
+    """What is committed behind it is not missed, though a read_committed reader stops before it."""
+    log, seen = follow(name)
+    log.read_to_end(20)
+    stranger = topics.transaction(f"stranger-of-{name}")
+    stranger.produce(name, b"stranger", b"s", partition=0)
+    stranger.flush(20)
+    mine = topics.transaction(f"me-of-{name}")
+    mine.produce(name, b"mine", b"m", partition=0)
+    mine.commit_transaction(20)
+
+    done, thread = reading(log)
+    assert not done.wait(1.0), f"it took {values(seen)} for everything"
+    if commit:
+        stranger.commit_transaction(20)
+    else:
+        stranger.abort_transaction(20)
+    assert done.wait(20)
+    thread.join(5)
+    assert values(seen) == ([b"stranger", b"mine"] if commit else [b"mine"])
+
+
+def test_a_transaction_that_never_ends_is_not_waited_for_for_ever(
+    follow: Follow, topics: Topics, name: str
+) -> None:
+    log, _ = follow(name)
+    log.read_to_end(20)
+    stranger = topics.transaction(f"stranger-of-{name}")
+    stranger.produce(name, b"stranger", b"s", partition=0)
+    stranger.flush(20)
+    with pytest.raises(BrokerUnavailable, match=rf"could not read topic {name} to its end in 1 s"):
+        log.read_to_end(1)
+    stranger.abort_transaction(20)
+    log.read_to_end(20)
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_markers_and_aborted_records_at_the_end_do_not_block(
+    follow: Follow, topics: Topics, name: str, before: bool
+) -> None:
+    topics.create(name, config=COMPACT)
+    if not before:
+        log, seen = follow(name)
+        log.read_to_end(20)
+    write_transaction(topics, name, [(b"k", b"a")])
+    write_transaction(topics, name, [(b"k", b"never")] * 10, abort=True)
+    if before:
+        log, seen = follow(name)
+    log.read_to_end(20)
+    assert values(seen) == [b"a"]
+    write_transaction(topics, name, [(b"k", b"never")], abort=True)
+    log.read_to_end(20)
+    assert values(seen) == [b"a"]
+
+
+def test_a_topic_of_nothing_but_aborted_records(follow: Follow, topics: Topics, name: str) -> None:
+    topics.create(name, config=COMPACT)
+    write_transaction(topics, name, [(b"k", b"never")] * 10, abort=True)
+    log, seen = follow(name)
+    log.read_to_end(20)
+    assert seen == []
+
+
+@pytest.mark.parametrize("policy", ["delete", "compact,delete"])
+def test_a_topic_that_forgets_is_refused_and_the_text_says_what_to_do(
+    follow: Follow, topics: Topics, name: str, policy: str
+) -> None:
+    topics.create(name, config={"cleanup.policy": policy})
+    with pytest.raises(KafkaFault) as refused:
+        follow(name)
+    text = str(refused.value)
+    assert text.startswith(f"Topic '{name}' has cleanup.policy={policy}")
+    assert text.endswith(
+        f"kafka-configs.sh --alter --entity-type topics --entity-name {name} "
+        "--add-config cleanup.policy=compact"
+    )
+
+
+def test_a_record_that_cannot_be_handled_is_logged_and_skipped(
+    connection: Connection,
+    admin: AdminClient,
+    topics: Topics,
+    name: str,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    topics.create(name, config=COMPACT)
+    write_records(topics, name, [(b"a", b"bad"), (b"b", b"good")])
+    seen = []
+
+    def take(record: LogRecord) -> None:
+        if record.value == b"bad":
+            raise ValueError("no such thing")
+        seen.append(record.value)
+
+    log = CompactedLog(connection, admin, name, take)
+    log.start()
+    try:
+        log.read_to_end(20)
+    finally:
+        log.stop()
+    assert seen == [b"good"]
+    assert f"ignored a record of topic {name} at 0:0" in caplog.text

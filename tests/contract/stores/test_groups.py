@@ -1,0 +1,134 @@
+"""Committed offsets of consumer groups, altered from outside."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka.admin import AdminClient
+
+from penstock.kafka import groups
+from penstock.kafka.clients import Connection, group_metadata
+from penstock.kafka.errors import BrokerUnavailable
+from penstock.kafka.groups import GroupInUse
+from penstock.kafka.transactions import GroupOffsets, Transactions
+from topics import Topics
+from waiting import eventually
+
+
+@pytest.fixture
+def topic(topics: Topics, name: str) -> str:
+    topics.create(name, partitions=3)
+    return name
+
+
+@pytest.fixture
+def member(connection: Connection, topic: str) -> Iterator[Consumer]:
+    """A live member of the group that has the topic's name."""
+    consumer = Consumer(
+        {
+            "bootstrap.servers": connection.bootstrap_servers,
+            "group.id": topic,
+            "enable.auto.commit": False,
+        }
+    )
+    consumer.subscribe([topic])
+
+    def assigned() -> list[TopicPartition]:
+        consumer.poll(0.1)
+        return consumer.assignment()
+
+    eventually(assigned, within=30, what="an assignment")
+    yield consumer
+    consumer.close()
+
+
+def test_a_group_that_does_not_exist_has_committed_nothing(admin: AdminClient, name: str) -> None:
+    assert groups.committed(admin, name) == {}
+
+
+def test_offsets_are_set_with_their_metadata(admin: AdminClient, topic: str) -> None:
+    offsets = {(topic, 0): (10, "length=3"), (topic, 2): (0, "")}
+    groups.recommit(admin, topic, offsets)
+    assert groups.committed(admin, topic) == offsets
+    groups.recommit(admin, topic, {})
+    groups.recommit(admin, topic, {(topic, 0): (4, "größe")})
+    assert groups.committed(admin, topic) == {(topic, 0): (4, "größe"), (topic, 2): (0, "")}
+
+
+def test_one_partition_is_forgotten(admin: AdminClient, connection: Connection, topic: str) -> None:
+    groups.recommit(admin, topic, {(topic, p): (p, "") for p in range(3)})
+    groups.forget(connection, topic, [(topic, 1)])
+    assert set(groups.committed(admin, topic)) == {(topic, 0), (topic, 2)}
+    groups.forget(connection, topic, [])
+    groups.forget(connection, topic, [(topic, 1)])
+    assert set(groups.committed(admin, topic)) == {(topic, 0), (topic, 2)}
+
+
+def test_the_last_partition_is_forgotten(
+    admin: AdminClient, connection: Connection, topic: str
+) -> None:
+    groups.recommit(admin, topic, {(topic, 0): (1, "")})
+    groups.forget(connection, topic, [(topic, 0)])
+    assert groups.committed(admin, topic) == {}
+    groups.forget(connection, topic, [(topic, 0)])
+
+
+def test_forgetting_what_a_group_that_does_not_exist_has_committed(
+    connection: Connection, topic: str
+) -> None:
+    groups.forget(connection, f"{topic}-never", [(topic, 0)])
+
+
+def test_a_group_is_deleted_twice(admin: AdminClient, topic: str) -> None:
+    groups.recommit(admin, topic, {(topic, 0): (1, "")})
+    groups.delete(admin, topic)
+    assert groups.committed(admin, topic) == {}
+    groups.delete(admin, topic)
+    groups.delete(admin, f"{topic}-never")
+
+
+def test_a_group_with_a_member_is_in_use(
+    admin: AdminClient, connection: Connection, topic: str, member: Consumer
+) -> None:
+    member.commit(offsets=[TopicPartition(topic, 0, 5)], asynchronous=False)
+    before = groups.committed(admin, topic)
+    with pytest.raises(GroupInUse):
+        groups.recommit(admin, topic, {(topic, 0): (1, "")})
+    with pytest.raises(GroupInUse):
+        groups.forget(connection, topic, [(topic, 0)])
+    with pytest.raises(GroupInUse):
+        groups.delete(admin, topic)
+    assert groups.committed(admin, topic) == before == {(topic, 0): (5, "")}
+
+
+def test_a_group_whose_member_has_left_is_free(
+    admin: AdminClient, topic: str, member: Consumer
+) -> None:
+    member.close()
+    groups.recommit(admin, topic, {(topic, 0): (1, "")})
+    assert groups.committed(admin, topic) == {(topic, 0): (1, "")}
+
+
+def test_a_topic_that_does_not_exist_is_refused(admin: AdminClient, name: str) -> None:
+    with pytest.raises(BrokerUnavailable, match="UNKNOWN_TOPIC_OR_PART"):
+        groups.recommit(admin, name, {(f"{name}-never", 0): (1, "")})
+
+
+def test_offsets_of_an_open_transaction_are_waited_for(
+    admin: AdminClient, connection: Connection, topic: str
+) -> None:
+    groups.recommit(admin, topic, {(topic, 0): (1, "")})
+    producer = Transactions(connection, f"task-of-{topic}")
+    producer.begin()
+    producer._send_offsets(GroupOffsets(group_metadata(connection, topic), [(topic, 0, 9, "m")]))
+    found: list[dict[tuple[str, int], tuple[int, str]]] = []
+    reader = threading.Thread(target=lambda: found.append(groups.committed(admin, topic)))
+    reader.start()
+    reader.join(1)
+    assert found == []
+    producer.raw.commit_transaction(20)
+    reader.join(20)
+    assert found == [{(topic, 0): (9, "m")}]

@@ -1,0 +1,53 @@
+"""`penstock demo`: the story runs, checks itself, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+
+@pytest.mark.heavy
+def test_the_demo(tmp_path: Path) -> None:
+    scratch = tmp_path / "tmp"
+    scratch.mkdir()
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("PENSTOCK_")}
+    environment = {
+        **clean,
+        "TMPDIR": str(scratch),
+        "PENSTOCK_STATE_DIR": str(tmp_path / "state"),
+        "PENSTOCK_DATA_DIR": str(tmp_path / "data"),
+        "COLUMNS": "120",
+    }
+    told = subprocess.run(
+        [sys.executable, "-m", "penstock", "demo", "--lines", "5000"],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+        env=environment,
+    )
+    assert told.returncode == 0, told.stdout + told.stderr
+    for part in (
+        "5,000 lines went through Kafka into a file, byte for byte.",
+        "Exactly once: no line lost, none twice, in topic and file.",
+        "One offset altered, exactly 500 lines replayed.",
+        "The offsets for this connector have been altered successfully",
+        '{"filename":',
+        '{"kafka_topic":"demo-lines","kafka_partition":0}',
+        "Next:  penstock up",
+    ):
+        assert part in told.stdout
+    assert "Traceback" not in told.stdout + told.stderr
+    assert list(scratch.glob("penstock-demo-*")) == []
+    assert not (tmp_path / "data").exists()
+    assert not _processes_of(scratch)
+
+
+def _processes_of(folder: Path) -> list[list[str]]:
+    commands = [p.info["cmdline"] or [] for p in psutil.process_iter(["cmdline"])]
+    return [command for command in commands if any(str(folder) in part for part in command)]

@@ -1,0 +1,77 @@
+"""What the tests of the REST API on a real worker share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from penstock.client import ConnectApiError, ConnectClient
+from topics import Topics
+from waiting import eventually
+
+Scripted = Callable[..., None]
+Refused = Callable[[Callable[[], Any]], tuple[int, str]]
+States = Callable[[], tuple[str, list[str]]]
+
+
+@pytest.fixture
+def http(client: ConnectClient) -> Iterator[httpx.Client]:
+    """Plain HTTP to the worker, for status codes and for bodies that no client would send."""
+    with httpx.Client(base_url=client.url, trust_env=False, timeout=60) as plain:
+        yield plain
+
+
+@pytest.fixture
+def scripted(connectors: ConnectClient, topics: Topics, name: str) -> Scripted:
+    """Creates the scripted source of this test, with topic and name as the test's."""
+
+    def create(initial_state: str | None = None, **keys: Any) -> None:
+        topics.create(name)
+        config = {key.replace("_", "."): str(value) for key, value in keys.items()}
+        full = {"connector.class": "ScriptedSource", "topic": name, **config}
+        connectors.create(name, full, initial_state)
+
+    return create
+
+
+@pytest.fixture
+def refused() -> Refused:
+    """Makes a call that the worker must refuse; status and message of the refusal."""
+
+    def call(request: Callable[[], Any]) -> tuple[int, str]:
+        with pytest.raises(ConnectApiError) as caught:
+            request()
+        assert "Traceback" not in caught.value.message
+        return caught.value.status, caught.value.message
+
+    return call
+
+
+@pytest.fixture
+def states(connectors: ConnectClient, name: str) -> States:
+    """The state of this test's connector, and those of its tasks; "" while there is no status."""
+
+    def read() -> tuple[str, list[str]]:
+        try:
+            status = connectors.status(name)
+        except ConnectApiError as error:
+            if error.status != 404:
+                raise
+            return "", []
+        return status["connector"]["state"], [task["state"] for task in status["tasks"]]
+
+    return read
+
+
+@pytest.fixture
+def reach(states: States) -> Callable[..., None]:
+    """Waits until connector and tasks have these states."""
+
+    def wait(connector: str, *tasks: str) -> None:
+        wanted = (connector, list(tasks))
+        eventually(lambda: states() == wanted, within=60, what=f"{wanted}, not {states()}")
+
+    return wait

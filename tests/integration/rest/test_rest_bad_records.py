@@ -1,0 +1,155 @@
+"""Records that cannot be handled: the task fails and says where, or they are set aside."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import Message
+
+from penstock.client import ConnectClient
+from topics import Topics
+from waiting import eventually
+
+PREFIX = "__connect.errors."
+JSON = {
+    "value.converter": "org.apache.kafka.connect.json.JsonConverter",
+    "value.converter.schemas.enable": "false",
+}
+
+
+@pytest.fixture
+def collecting(connectors: ConnectClient, name: str, tmp_path: Path) -> Callable[..., None]:
+    """Creates the collecting sink of this test."""
+
+    def create(keys: dict[str, str]) -> None:
+        config = {"connector.class": "CollectingSink", "topics": name, "out": str(tmp_path)}
+        connectors.create(name, {**config, **keys})
+
+    return create
+
+
+def collected(folder: Path) -> list[Any]:
+    lines = (folder / "task-0.jsonl").read_text().splitlines()
+    return [json.loads(line)["value"] for line in lines]
+
+
+def offset_of(connectors: ConnectClient, name: str) -> int:
+    return sum(entry["offset"]["kafka_offset"] for entry in connectors.offsets(name))
+
+
+def errors_in(message: Message) -> dict[str, str]:
+    headers: Any = message.headers() or []
+    return {k.removeprefix(PREFIX): v.decode() for k, v in headers if k.startswith(PREFIX)}
+
+
+def test_none_is_tolerated(
+    connectors: ConnectClient, topics: Topics, collecting, reach, name: str, tmp_path: Path
+) -> None:
+    """Topic, partition and offset are named, and altering past it is a way out."""
+    topics.create(name, 2)
+    topics.produce(name, [b"1", b"2", b"{nonsense", b"4"], partition=1)
+    collecting(JSON)
+    reach("RUNNING", "FAILED")
+    trace = connectors.task_status(name, 0)["trace"]
+    assert trace.startswith("FatalError: Tolerance exceeded in error handler: ")
+    assert f"{name}-1 at offset 2" in trace
+    assert "Traceback" not in trace
+    assert connectors.status(name)["connector"]["state"] == "RUNNING"
+
+    connectors.stop(name)
+    written = len(collected(tmp_path)) if (tmp_path / "task-0.jsonl").exists() else 0
+    position = {"kafka_topic": name, "kafka_partition": 1}
+    past = {"partition": position, "offset": {"kafka_offset": 3}}
+    connectors.alter_offsets(name, [past])
+    connectors.resume(name)
+    reach("RUNNING", "RUNNING")
+    eventually(lambda: offset_of(connectors, name) == 5, what="the rest")
+    assert len(collected(tmp_path)) == written + 1
+
+
+def test_all_are_tolerated_and_kept_as_dead_letters(
+    connectors: ConnectClient, topics: Topics, collecting, reach, name: str, tmp_path: Path
+) -> None:
+    dead = f"{name}-dead"
+    topics.create(name)
+    topics.create(dead)
+    topics.produce(name, [b"1", b"{nonsense", b'"three"', b"", b"[5]", b"\xff\xfe", b'{"six":6}'])
+    collecting(
+        {
+            **JSON,
+            "errors.tolerance": "all",
+            "errors.deadletterqueue.topic.name": dead,
+            "errors.deadletterqueue.context.headers.enable": "true",
+        }
+    )
+    eventually(lambda: offset_of(connectors, name) == 8, what="all records")
+    assert [json.loads(v) if isinstance(v, str) else v for v in collected(tmp_path)][:2]
+    letters = topics.messages(dead)
+    assert b"{nonsense" in [letter.value() for letter in letters]
+    assert b"\xff\xfe" in [letter.value() for letter in letters]
+    assert len(collected(tmp_path)) + len(letters) == 7
+    nonsense = errors_in(letters[0])
+    assert nonsense["topic"] == name
+    assert (nonsense["partition"], nonsense["offset"]) == ("0", "1")
+    assert (nonsense["connector.name"], nonsense["task.id"]) == (name, "0")
+    assert nonsense["stage"] == "VALUE_CONVERTER"
+    assert nonsense["exception.class.name"]
+    assert nonsense["exception.message"]
+    reach("RUNNING", "RUNNING")
+
+    # In one transaction with the position: what is replayed comes again, and once.
+    connectors.stop(name)
+    connectors.reset_offsets(name)
+    connectors.resume(name)
+    eventually(lambda: offset_of(connectors, name) == 8, what="the replay")
+    assert len(topics.messages(dead)) == 2 * len(letters)
+    assert len(topics.messages(dead, committed=False)) == 2 * len(letters)
+
+
+def test_dead_letters_are_in_the_transaction_of_the_position(
+    connectors: ConnectClient, topics: Topics, collecting, reach, name: str, tmp_path: Path
+) -> None:
+    """While the position cannot be committed there is no dead letter either."""
+    dead = f"{name}-dead"
+    topics.create(name)
+    topics.create(dead)
+    topics.produce(name, [b"good", b"bad", b"good", b"bad"])
+    collecting(
+        {
+            "refuse": "bad",
+            "errors.tolerance": "all",
+            "errors.deadletterqueue.topic.name": dead,
+        }
+    )
+    eventually(lambda: offset_of(connectors, name) == 5, what="all records")
+    assert collected(tmp_path) == ["good", "good"]
+    assert topics.values(dead) == ["bad", "bad"]
+    assert [letter.headers() for letter in topics.messages(dead)] == [None, None]
+    # Both letters and one marker: they were committed together.
+    assert topics.end(dead) == 3
+
+
+def test_a_refused_record_among_records_of_several_schemas(
+    connectors: ConnectClient, topics: Topics, collecting, name: str, tmp_path: Path
+) -> None:
+    """A put is per run of equal schemas; what is refused in one run leaves the others alone."""
+    topics.create(name)
+
+    def typed(kind: str, payload: object) -> bytes:
+        return json.dumps({"schema": {"type": kind}, "payload": payload}).encode()
+
+    records = [("int32", 1), ("string", "a"), ("string", "bad"), ("string", "b"), ("int32", 2)]
+    topics.produce(name, [typed(*record) for record in records])
+    collecting(
+        {
+            "value.converter": "org.apache.kafka.connect.json.JsonConverter",
+            "refuse": "bad",
+            "errors.tolerance": "all",
+        }
+    )
+    eventually(lambda: offset_of(connectors, name) == 6, what="all records")
+    assert collected(tmp_path) == [1, "a", "b", 2]

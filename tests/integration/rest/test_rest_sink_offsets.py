@@ -1,0 +1,296 @@
+"""Offsets of sinks over REST (KIP-875): they are those of the group connect-<name>."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import Consumer, ConsumerGroupTopicPartitions
+
+from penstock.client import ConnectClient
+from topics import Topics
+from waiting import eventually
+
+ALTERED = "The offsets for this connector have been altered successfully"
+RESET = "The offsets for this connector have been reset successfully"
+BY_FRAMEWORK = (
+    "The Connect framework-managed offsets for this connector have been {0} successfully. However, "
+    "if this connector manages offsets externally, they will need to be manually {0} in the system "
+    "that the connector uses."
+)
+
+
+def entry(topic: str, partition: int, offset: int | None) -> dict[str, Any]:
+    return {
+        "partition": {"kafka_topic": topic, "kafka_partition": partition},
+        "offset": None if offset is None else {"kafka_offset": offset},
+    }
+
+
+def in_group(topics: Topics, name: str) -> list[dict[str, Any]]:
+    """What the broker says of the sink's group, in the shape of the REST API."""
+    request = ConsumerGroupTopicPartitions(f"connect-{name}")
+    future = topics.admin.list_consumer_group_offsets([request], require_stable=True)
+    found = next(iter(future.values())).result(20).topic_partitions
+    known = sorted((tp.topic, tp.partition, tp.offset) for tp in found if tp.offset >= 0)
+    return [entry(*each) for each in known]
+
+
+def groups(topics: Topics) -> list[str]:
+    listed = topics.admin.list_consumer_groups().result(20)
+    return [group.group_id for group in listed.valid]
+
+
+@pytest.fixture
+def collecting(connectors: ConnectClient, name: str, tmp_path: Path) -> Callable[..., None]:
+    """Creates the collecting sink of this test."""
+
+    def create(initial_state: str | None = None, **keys: str) -> None:
+        config = {"connector.class": "CollectingSink", "topics": name, "out": str(tmp_path)}
+        connectors.create(name, {**config, **keys}, initial_state)
+
+    return create
+
+
+def collected(folder: Path) -> list[dict[str, Any]]:
+    files = sorted(folder.glob("task-*.jsonl"))
+    return [json.loads(line) for file in files for line in file.read_text().splitlines()]
+
+
+def test_two_partitions(
+    connectors: ConnectClient, topics: Topics, collecting, name: str, tmp_path: Path
+) -> None:
+    """One is rewound, one forgotten, and each replays just its own."""
+    topics.create(name, 2)
+    for partition in (0, 1):
+        records = [f"{partition}:{number}".encode() for number in range(5)]
+        topics.produce(name, records, partition=partition)
+    collecting()
+
+    def values(partition: int) -> list[str]:
+        rows = [row for row in collected(tmp_path) if row["partition"] == partition]
+        return [row["value"] for row in rows]
+
+    done = [entry(name, 0, 6), entry(name, 1, 6)]
+    eventually(lambda: connectors.offsets(name) == done, what="all records and their markers")
+    assert in_group(topics, name) == done
+    first = [[f"{partition}:{number}" for number in range(5)] for partition in (0, 1)]
+    assert [values(0), values(1)] == first
+
+    connectors.stop(name)
+    changes = [entry(name, 0, 3), entry(name, 1, None)]
+    assert connectors.alter_offsets(name, changes) == BY_FRAMEWORK.format("altered")
+    assert connectors.offsets(name) == in_group(topics, name) == [entry(name, 0, 3)]
+    connectors.resume(name)
+    eventually(lambda: connectors.offsets(name) == done, what="the replay")
+    assert values(0) == [*first[0], "0:3", "0:4"]
+    assert values(1) == [*first[1], *first[1]]
+
+
+def test_a_file_sink_is_moved_forward_back_and_to_the_beginning(
+    connectors: ConnectClient, topics: Topics, name: str, tmp_path: Path
+) -> None:
+    topics.create(name)
+    topics.produce(name, [b"0", b"1", b"2"])
+    out = tmp_path / "out.txt"
+    config = {"connector.class": "FileStreamSink", "topics": name, "file": str(out)}
+    connectors.create(name, config)
+
+    def written(upto: int) -> list[str]:
+        eventually(lambda: connectors.offsets(name) == [entry(name, 0, upto)], what=str(upto))
+        assert in_group(topics, name) == [entry(name, 0, upto)]
+        return out.read_text().split()
+
+    assert written(4) == ["0", "1", "2"]
+    connectors.stop(name)
+    topics.produce(name, [b"4", b"5", b"6"])
+    assert connectors.alter_offsets(name, [entry(name, 0, 5)]) == ALTERED
+    connectors.resume(name)
+    assert written(8) == ["0", "1", "2", "5", "6"]
+
+    connectors.stop(name)
+    assert connectors.alter_offsets(name, [entry(name, 0, 1)]) == ALTERED
+    assert connectors.offsets(name) == in_group(topics, name) == [entry(name, 0, 1)]
+    connectors.resume(name)
+    assert written(8) == ["0", "1", "2", "5", "6", "1", "2", "4", "5", "6"]
+
+    connectors.stop(name)
+    assert f"connect-{name}" in groups(topics)
+    assert connectors.reset_offsets(name) == RESET
+    assert connectors.offsets(name) == []
+    assert f"connect-{name}" not in groups(topics)
+    assert connectors.reset_offsets(name) == RESET
+    connectors.resume(name)
+    assert written(8)[10:] == ["0", "1", "2", "4", "5", "6"]
+
+
+POSITION = {"kafka_topic": "t", "kafka_partition": 0}
+PARSE = (
+    "Failed to parse the following Kafka {0} value in the provided offsets: '{2}'. {1} values for "
+    "sink connectors need to be integers."
+)
+NO_KEYS = (
+    "The partition for a sink connector offset must contain the keys 'kafka_topic' and "
+    "'kafka_partition'"
+)
+NO_OFFSET = (
+    "The offset for a sink connector should either be null or contain the key 'kafka_offset'"
+)
+REFUSALS: list[tuple[dict[str, Any], str]] = [
+    ({"offset": None}, "The partition for a sink connector offset cannot be null or missing"),
+    (
+        {"partition": None, "offset": {"kafka_offset": 1}},
+        "The partition for a sink connector offset cannot be null or missing",
+    ),
+    ({"partition": {}, "offset": None}, NO_KEYS),
+    ({"partition": {"kafka_topic": "t"}, "offset": None}, NO_KEYS),
+    ({"partition": {"kafka_partition": 0}, "offset": None}, NO_KEYS),
+    (
+        {"partition": {"kafka_topic": None, "kafka_partition": 0}, "offset": None},
+        "Kafka topic names must be valid strings and may not be null",
+    ),
+    (
+        {"partition": {"kafka_topic": "t", "kafka_partition": None}, "offset": None},
+        "Kafka partitions must be valid numbers and may not be null",
+    ),
+    (
+        {"partition": {"kafka_topic": "t", "kafka_partition": "x"}, "offset": None},
+        PARSE.format("partition", "Partition", "x"),
+    ),
+    (
+        {"partition": {"kafka_topic": "t", "kafka_partition": 1.5}, "offset": None},
+        PARSE.format("partition", "Partition", "1.5"),
+    ),
+    ({"partition": POSITION, "offset": {}}, NO_OFFSET),
+    ({"partition": POSITION, "offset": {"offset": 1}}, NO_OFFSET),
+    (
+        {"partition": POSITION, "offset": {"kafka_offset": "x"}},
+        PARSE.format("offset", "Offset", "x"),
+    ),
+    (
+        {"partition": POSITION, "offset": {"kafka_offset": 1.5}},
+        PARSE.format("offset", "Offset", "1.5"),
+    ),
+]
+
+
+def test_what_is_refused(connectors: ConnectClient, collecting, refused, name: str) -> None:
+    collecting("STOPPED")
+    for wrong, text in REFUSALS:
+        answer = refused(lambda: connectors.alter_offsets(name, [wrong]))  # noqa: B023
+        assert answer == (400, text), wrong
+    assert connectors.offsets(name) == []
+
+
+def test_before_the_first_start(
+    connectors: ConnectClient, topics: Topics, collecting, name: str, tmp_path: Path
+) -> None:
+    """Numbers may be texts, as in Kafka Connect."""
+    topics.create(name)
+    topics.produce(name, [b"0", b"1", b"2"])
+    collecting("STOPPED")
+    assert connectors.offsets(name) == []
+    text = {
+        "partition": {"kafka_topic": name, "kafka_partition": "0"},
+        "offset": {"kafka_offset": "2"},
+    }
+    connectors.alter_offsets(name, [text])
+    assert connectors.offsets(name) == in_group(topics, name) == [entry(name, 0, 2)]
+    connectors.resume(name)
+    eventually(lambda: connectors.offsets(name) == [entry(name, 0, 4)], what="the last record")
+    assert [row["value"] for row in collected(tmp_path)] == ["2"]
+
+
+@pytest.mark.parametrize("offset", [-1, -2, -1001, 2**63, 2**70])
+def test_an_offset_that_no_topic_has(
+    connectors: ConnectClient, topics: Topics, collecting, refused, name: str, offset: int
+) -> None:
+    """Some of these mean something else to Kafka's clients."""
+    topics.create(name)
+    collecting("STOPPED")
+    status, text = refused(lambda: connectors.alter_offsets(name, [entry(name, 0, offset)]))
+    assert status == 400
+    assert str(offset) in text
+    assert connectors.offsets(name) == in_group(topics, name) == []
+
+
+@pytest.mark.parametrize(("own", "partition"), [(True, 7), (False, 0), (True, -1), (True, 2**40)])
+def test_a_partition_that_does_not_exist(
+    connectors: ConnectClient,
+    topics: Topics,
+    collecting,
+    refused,
+    name: str,
+    tmp_path: Path,
+    own: bool,
+    partition: int,
+) -> None:
+    """Refused as a whole; the connector and its offsets are as they were."""
+    topics.create(name)
+    topics.produce(name, [b"0", b"1"])
+    collecting("STOPPED")
+    topic = name if own else f"{name}-missing"
+    changes = [entry(name, 0, 1), entry(topic, partition, 5)]
+    status, text = refused(lambda: connectors.alter_offsets(name, changes))
+    assert status == 400
+    assert str(partition) in text
+    assert connectors.offsets(name) == in_group(topics, name) == []
+    if partition in (0, 7):
+        forget = [entry(topic, partition, None)]
+        assert connectors.alter_offsets(name, forget) == BY_FRAMEWORK.format("altered")
+
+
+def test_a_group_with_members_cannot_be_changed(
+    connectors: ConnectClient, topics: Topics, collecting, refused, name: str
+) -> None:
+    topics.create(name)
+    collecting("STOPPED")
+    connectors.alter_offsets(name, [entry(name, 0, 1)])
+    stranger = Consumer(
+        {
+            "bootstrap.servers": topics.bootstrap_servers,
+            "group.id": f"connect-{name}",
+            "enable.auto.commit": False,
+        }
+    )
+    stranger.subscribe([name])
+    try:
+        eventually(lambda: stranger.poll(0.1) or stranger.assignment(), what="a member")
+        text = (
+            f"Failed to {{0}} consumer group offsets for connector {name} either because its tasks "
+            "haven't stopped completely yet or the connector was resumed before the request to "
+            "{0} its offsets could be successfully completed. If the connector is in a stopped "
+            "state, this operation can be safely retried. If it doesn't eventually succeed, the "
+            "Connect cluster may need to be restarted to get rid of the zombie sink tasks."
+        )
+        for change in ([entry(name, 0, 0)], [entry(name, 0, None)]):
+            answer = refused(lambda: connectors.alter_offsets(name, change))  # noqa: B023
+            assert answer == (500, text.format("alter"))
+            assert connectors.offsets(name) == in_group(topics, name) == [entry(name, 0, 1)]
+        answer = refused(lambda: connectors.reset_offsets(name))
+        assert answer == (500, text.format("reset"))
+        assert connectors.offsets(name) == in_group(topics, name) == [entry(name, 0, 1)]
+    finally:
+        stranger.close()
+    assert connectors.reset_offsets(name) == BY_FRAMEWORK.format("reset")
+    assert connectors.offsets(name) == []
+
+
+def test_a_deleted_topic_does_not_stop_the_others(
+    connectors: ConnectClient, topics: Topics, collecting, name: str, tmp_path: Path
+) -> None:
+    """Its offsets went with it: they are not to be restored for ever in vain."""
+    other = f"{name}-other"
+    for topic in (name, other):
+        topics.create(topic)
+        topics.produce(topic, [b"before"])
+    collecting(topics=f"{name},{other}")
+    both = [entry(name, 0, 2), entry(other, 0, 2)]
+    eventually(lambda: connectors.offsets(name) == both, what="both topics")
+    topics.admin.delete_topics([other])[other].result(20)
+    topics.produce(name, [b"after"])
+    eventually(lambda: entry(name, 0, 4) in connectors.offsets(name), within=30, what="the rest")
+    assert [row["value"] for row in collected(tmp_path)].count("after") == 1

@@ -1,0 +1,86 @@
+"""Rule 9: sink positions never expire or go back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from free_ports import free_port
+from own_cluster import own_topics
+from penstock.client import ConnectClient
+from penstock.embedded import EmbeddedBroker, Jars, Java
+from penstock.kafka import groups
+from topics import Topics
+from waiting import eventually
+from worker_process import WorkerProcess
+
+
+@pytest.fixture
+def forgetful(tmp_path: Path, java: Java, jars: Jars) -> Iterator[EmbeddedBroker]:
+    """A broker that keeps the offsets of an empty group for a minute."""
+    extra = {"offsets.retention.minutes": "1", "offsets.retention.check.interval.ms": "1000"}
+    with EmbeddedBroker(tmp_path / "forgetful", java, jars, extra=extra) as broker:
+        yield broker
+
+
+@pytest.mark.heavy
+def test_group_offsets_that_the_broker_let_expire(
+    forgetful: EmbeddedBroker, tmp_path: Path, name: str
+) -> None:
+    """While a worker is up, also those of stopped sinks are kept; after a long sleep, restored."""
+    topics = Topics(forgetful.bootstrap_servers)
+    keeper = _worker(tmp_path / "keeper", forgetful, f"{name}-keeper")
+    sleeper = _worker(tmp_path / "sleeper", forgetful, f"{name}-sleeper")
+    try:
+        for worker, sink in ((keeper, "kept"), (sleeper, "slept")):
+            worker.start()
+            topics.create(sink)
+            topics.produce(sink, [b"1", b"2", b"3"])
+            _create_sink(worker.client, sink, tmp_path / sink)
+            eventually(lambda: _committed(topics, sink) == 4, what=f"the offset of {sink}")  # noqa: B023
+        keeper.client.stop("kept")
+        assert sleeper.stop() == 0
+
+        eventually(lambda: _committed(topics, "slept") is None, within=120, what="expiry", every=1)
+        assert _committed(topics, "kept") == 4
+
+        topics.produce("slept", [b"4"])
+        sleeper.start()
+        eventually(lambda: _committed(topics, "slept") == 6, what="the new offset")
+        assert (tmp_path / "slept").read_text() == "1\n2\n3\n4\n"
+    finally:
+        keeper.close()
+        sleeper.close()
+
+
+def _worker(folder: Path, broker: EmbeddedBroker, group: str) -> WorkerProcess:
+    return WorkerProcess(
+        folder,
+        port=free_port(),
+        bootstrap_servers=broker.bootstrap_servers,
+        properties={**own_topics(group), "sink.offsets.recommit.interval.ms": "5000"},
+    )
+
+
+def _create_sink(client: ConnectClient, sink: str, file: Path) -> None:
+    client.create(sink, {"connector.class": "FileStreamSink", "topics": sink, "file": str(file)})
+
+
+def _committed(topics: Topics, sink: str) -> int | None:
+    found = groups.committed(topics.admin, f"connect-{sink}")
+    return found[(sink, 0)][0] if found else None
+
+
+def test_a_change_made_from_outside_is_noticed(
+    connectors: ConnectClient, topics: Topics, name: str, tmp_path: Path
+) -> None:
+    """Another tool moves the group back: the sink follows, and goes on from there."""
+    topics.create(name)
+    topics.produce(name, [b"1", b"2", b"3"])
+    _create_sink(connectors, name, tmp_path / "out")
+    eventually(lambda: _committed(topics, name) == 4, what="the first offset")
+    groups.recommit(topics.admin, f"connect-{name}", {(name, 0): (1, "")})
+    eventually(lambda: _committed(topics, name) == 4, what="the sink's answer")
+    assert (tmp_path / "out").read_text() == "1\n2\n3\n2\n3\n"

@@ -1,0 +1,114 @@
+"""Records that a sink could not handle."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pyarrow as pa
+import pytest
+
+from penstock.columnar.plain_converters import StringConverter
+from penstock.engine.dead_letters import HEADER_LIMIT, DeadLetters
+from penstock.engine.lease import HeartbeatAddress, Limits, Membership, SinkLease, Tolerance
+from penstock.engine.pipeline import Pipeline
+from penstock.kafka.clients import Connection
+from penstock.plugins.file_sink_task import FileStreamSinkTask
+from penstock.sdk.batches import HEADERS
+from penstock.sdk.errors import FatalError, RecordError
+
+LEASE = SinkLease(
+    lease_id="lease",
+    previous=None,
+    connector="orders",
+    task=3,
+    config={},
+    pipeline=Pipeline(StringConverter(), StringConverter()),
+    connection=Connection("nowhere:1"),
+    transactional_id="cluster-orders-3",
+    membership=Membership(b"", "workers"),
+    heartbeat=HeartbeatAddress("127.0.0.1", 1, ""),
+    limits=Limits(),
+    secrets=("hunter2",),
+    producer_settings={},
+    task_class=FileStreamSinkTask,
+    group="connect-orders",
+    group_metadata=b"",
+    ranges={},
+    assignments=(),
+    copy_topic="workers",
+)
+RAW = pa.RecordBatch.from_pydict(
+    {
+        "topic": pa.array(["t", "t"]),
+        "partition": pa.array([4, 4], pa.int32()),
+        "key": pa.array([b"k0", None], pa.binary()),
+        "value": pa.array([b"\xff\x00", None], pa.binary()),
+        "timestamp": pa.array([1, 2], pa.int64()),
+        "headers": pa.array(
+            [[{"key": "h", "value": b"\xfe"}, {"key": "n", "value": None}], None], HEADERS
+        ),
+        "offset": pa.array([41, 42], pa.int64()),
+    }
+)
+
+
+def letters(**tolerance: object) -> DeadLetters:
+    return DeadLetters(replace(LEASE, tolerance=Tolerance(**tolerance)))  # type: ignore[arg-type]
+
+
+def test_without_tolerance_the_first_bad_record_is_fatal() -> None:
+    with pytest.raises(FatalError) as fatal:
+        letters().take(RAW, 1, RecordError("not JSON"))
+    text = str(fatal.value)
+    assert text.startswith("Tolerance exceeded in error handler: record t-4 at offset 42: not JSON")
+    assert "errors.tolerance=all" in text
+
+
+def test_tolerated_records_are_counted_and_skipped() -> None:
+    dead = letters(all_errors=True)
+    dead.take(RAW, 0, RecordError("bad"))
+    dead.take(RAW, 1, RecordError("bad"))
+    assert len(dead) == 2
+    assert list(dead.records()) == []
+
+
+def test_a_dead_letter_is_the_record_as_it_was() -> None:
+    dead = letters(all_errors=True, dead_letter_topic="dead")
+    dead.take(RAW, 0, RecordError("bad"))
+    dead.take(RAW, 1, RecordError("bad"))
+    assert list(dead.records()) == [
+        ("dead", b"\xff\x00", b"k0", [("h", b"\xfe"), ("n", None)]),
+        ("dead", None, None, []),
+    ]
+
+
+def test_context_headers_say_what_went_wrong_and_no_secret() -> None:
+    dead = letters(all_errors=True, dead_letter_topic="dead", context_headers=True)
+    dead.take(RAW, 0, RecordError("hunter2 is no number"))
+    [(_, _, _, headers)] = dead.records()
+    assert headers[:2] == [("h", b"\xfe"), ("n", None)]
+    context = {key.removeprefix("__connect.errors."): value for key, value in headers[2:]}
+    assert context == {
+        "topic": b"t",
+        "partition": b"4",
+        "offset": b"41",
+        "connector.name": b"orders",
+        "task.id": b"3",
+        "stage": b"VALUE_CONVERTER",
+        "exception.class.name": b"RecordError",
+        "exception.message": b"[hidden] is no number",
+    }
+    assert all(key.startswith("__connect.errors.") for key, _ in headers[2:])
+
+
+def test_context_headers_are_cut_to_a_length() -> None:
+    dead = letters(all_errors=True, dead_letter_topic="dead", context_headers=True)
+    dead.take(RAW, 0, RecordError("x" * (3 * HEADER_LIMIT)))
+    [(_, _, _, headers)] = dead.records()
+    assert max(len(value or b"") for _, value in headers) == HEADER_LIMIT
+
+
+def test_a_text_that_cannot_be_encoded_does_not_stop_the_connector() -> None:
+    dead = letters(all_errors=True, dead_letter_topic="dead", context_headers=True)
+    dead.take(RAW, 0, RecordError("a lone surrogate: \ud800"))
+    assert len(list(dead.records())) == 1

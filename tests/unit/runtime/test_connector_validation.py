@@ -1,0 +1,228 @@
+"""Validation of connector configurations, with Kafka Connect's texts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from penstock.runtime.connector_config import SINK, SOURCE
+from penstock.runtime.errors import BadRequest
+from penstock.runtime.plugins import Plugins
+from penstock.runtime.validation import Validated, Validator
+
+PLUGINS = Plugins()
+SOURCE_CONFIG = {
+    "name": "n",
+    "connector.class": "FileStreamSource",
+    "topic": "t",
+    "file": "/tmp/a.txt",  # noqa: S108 (never opened)
+}
+SINK_CONFIG = {
+    "name": "n",
+    "connector.class": "FileStreamSink",
+    "topics": "t",
+    "file": "/tmp/b.txt",  # noqa: S108 (never opened)
+}
+NOT_FOUND = "Invalid value {0} for configuration {1}: Class {0} could not be found."
+
+
+def validate(config: dict[str, Any], group: str = "cluster") -> Validated:
+    present = {key: value for key, value in config.items() if value != "REMOVED"}
+    return Validator(PLUGINS, group).validate(present)
+
+
+def errors(config: dict[str, Any], group: str = "cluster") -> dict[str, list[str]]:
+    return {v.name: v.errors for v in validate(config, group).values if v.errors}
+
+
+def test_the_plain_configurations_are_valid() -> None:
+    assert errors(SOURCE_CONFIG) == {}
+    assert errors(SINK_CONFIG) == {}
+    validate(SOURCE_CONFIG).raise_if_invalid()
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("topic", "REMOVED", 'Missing required configuration "topic" which has no default value.'),
+        ("name", "REMOVED", 'Missing required configuration "name" which has no default value.'),
+        ("name", None, "Null value can not be supplied as the configuration value."),
+        ("name", "", "Invalid value  for configuration name: String may not be empty"),
+        (
+            "tasks.max",
+            "dog",
+            "Invalid value dog for configuration tasks.max: Not a number of type INT",
+        ),
+        ("tasks.max", "0", "Invalid value 0 for configuration tasks.max: Value must be at least 1"),
+        (
+            "tasks.max.enforce",
+            "maybe",
+            "Invalid value maybe for configuration tasks.max.enforce: "
+            "Expected value to be either true or false",
+        ),
+        (
+            "errors.tolerance",
+            "some",
+            "Invalid value some for configuration errors.tolerance: "
+            "String must be one of: none, all",
+        ),
+        ("key.converter", "a.B", NOT_FOUND.format("a.B", "key.converter")),
+        ("value.converter", "RegexRouter", NOT_FOUND.format("RegexRouter", "value.converter")),
+    ],
+)
+def test_one_error_of_a_source(key: str, value: str | None, message: str) -> None:
+    assert errors({**SOURCE_CONFIG, key: value}) == {key: [message]}
+
+
+def test_no_topics() -> None:
+    message = "Must configure one of topics or topics.regex"
+    assert errors({**SINK_CONFIG, "topics": "REMOVED"}) == {
+        "topics": [message],
+        "topics.regex": [message],
+    }
+
+
+def test_topics_both_ways() -> None:
+    message = "topics and topics.regex are mutually exclusive options, but both are set."
+    assert errors({**SINK_CONFIG, "topics.regex": "t.*"}) == {
+        "topics": [message],
+        "topics.regex": [message],
+    }
+
+
+def test_a_regex_that_is_none() -> None:
+    config = {**SINK_CONFIG, "topics": "REMOVED", "topics.regex": "["}
+    dead = {**config, "errors.deadletterqueue.topic.name": "dead"}
+    for found in (errors(config), errors(dead)):
+        [message] = found.pop("topics.regex")
+        assert message.startswith("Invalid value [ for configuration topics.regex: Invalid regex:")
+        assert found == {}
+
+
+def test_dead_letters_that_would_be_read_again() -> None:
+    dead = {"errors.deadletterqueue.topic.name": "dead"}
+    assert errors({**SINK_CONFIG, **dead, "topics": "t, dead"}) == {
+        "topics": [
+            "The DLQ topic 'dead' may not be included in the list of topics "
+            "('topics=[t, dead]') consumed by the connector"
+        ]
+    }
+    assert errors({**SINK_CONFIG, **dead, "topics": "REMOVED", "topics.regex": "d.*"}) == {
+        "topics.regex": [
+            "The DLQ topic 'dead' may not be matched by the regex for the topics "
+            "('topics.regex=d.*') consumed by the connector"
+        ]
+    }
+    assert errors({**SINK_CONFIG, **dead, "topics": "deadly"}) == {}
+
+
+def test_a_sink_whose_group_is_the_workers() -> None:
+    assert errors({**SINK_CONFIG, "name": "orders"}, group="connect-orders") == {
+        "name": [
+            "Consumer group for sink connector named orders conflicts with Connect worker group "
+            "connect-orders"
+        ]
+    }
+    assert errors({**SOURCE_CONFIG, "name": "orders"}, group="connect-orders") == {}
+
+
+def test_transforms() -> None:
+    router = {"transforms.r.type": "RegexRouter", "transforms.r.replacement": "x"}
+    config = {**SOURCE_CONFIG, **router, "transforms": "r", "transforms.r.regex": ".*"}
+    assert errors(config) == {}
+    assert errors({**config, "transforms.r.regex": "REMOVED"}) == {
+        "transforms.r.regex": [
+            'Missing required configuration "transforms.r.regex" which has no default value.'
+        ]
+    }
+    assert errors({**config, "transforms": "r, other, r"}) == {
+        "transforms": [
+            "Invalid value [r, other, r] for configuration transforms: Duplicate alias provided."
+        ],
+        "transforms.other.type": [
+            'Missing required configuration "transforms.other.type" which has no default value.'
+        ],
+    }
+    assert errors({**config, "transforms.r.type": "Nothing"}) == {
+        "transforms.r.type": [NOT_FOUND.format("Nothing", "transforms.r.type")]
+    }
+
+
+def test_settings_of_a_converter() -> None:
+    config = {**SOURCE_CONFIG, "value.converter": "JsonConverter"}
+    assert errors({**config, "value.converter.schemas.enable": "perhaps"}) == {
+        "value.converter.schemas.enable": [
+            "Invalid value perhaps for configuration value.converter.schemas.enable: "
+            "Expected value to be either true or false"
+        ]
+    }
+
+
+@pytest.mark.parametrize("config", [{}, {"connector.class": " "}, {"connector.class": None}])
+def test_no_class(config: dict[str, Any]) -> None:
+    with pytest.raises(BadRequest, match=r"^Connector config contains no connector type$"):
+        validate({"name": "n", **config})
+
+
+def test_an_unknown_class() -> None:
+    known = ", ".join(plugin.class_name for plugin in PLUGINS.connectors)
+    with pytest.raises(BadRequest) as refused:
+        validate({**SOURCE_CONFIG, "connector.class": "com.acme.Nothing"})
+    assert str(refused.value) == (
+        "Failed to find any class that implements Connector and which name matches "
+        f"com.acme.Nothing, available connectors are: {known}"
+    )
+
+
+def test_every_error_is_in_the_one_message() -> None:
+    config = {**SOURCE_CONFIG, "topic": "REMOVED", "tasks.max": "dog"}
+    with pytest.raises(BadRequest) as refused:
+        validate(config).raise_if_invalid()
+    assert str(refused.value) == (
+        "Connector configuration is invalid and contains the following 2 error(s):\n"
+        "Invalid value dog for configuration tasks.max: Not a number of type INT\n"
+        'Missing required configuration "topic" which has no default value.\n'
+        "You can also find the above list of errors at the endpoint "
+        "`/connector-plugins/{connectorType}/config/validate`"
+    )
+    assert refused.value.status == 400
+
+
+def test_braces_in_a_value_do_no_harm() -> None:
+    with pytest.raises(BadRequest, match=r"Invalid value \{dog\} for configuration tasks.max"):
+        validate({**SOURCE_CONFIG, "tasks.max": "{dog}"}).raise_if_invalid()
+
+
+def test_the_shape_of_a_validation() -> None:
+    config = {**SOURCE_CONFIG, "tasks.max": "dog", "transforms": "a"}
+    shown = validate(config).to_json("FileStreamSource")
+    assert shown["name"] == "FileStreamSource"
+    assert shown["error_count"] == 2
+    assert shown["groups"][:3] == ["Common", "Transforms", "Error Handling"]
+    infos = {info["value"]["name"]: info for info in shown["configs"]}
+    assert infos["tasks.max"]["value"] == {
+        "name": "tasks.max",
+        "value": None,
+        "recommended_values": [],
+        "errors": ["Invalid value dog for configuration tasks.max: Not a number of type INT"],
+        "visible": True,
+    }
+    assert infos["tasks.max"]["definition"]["type"] == "INT"
+    assert infos["transforms.a.type"]["definition"] is None
+    assert infos["topic"]["value"]["value"] == "t"
+
+
+@pytest.mark.parametrize(
+    ("config", "framework", "own"),
+    [
+        (SOURCE_CONFIG, SOURCE, {"file", "topic", "batch.size"}),
+        (SINK_CONFIG, SINK, {"file"}),
+    ],
+)
+def test_the_keys_of_a_file_connector(
+    config: dict[str, str], framework: Any, own: set[str]
+) -> None:
+    names = [value.name for value in validate(config).values]
+    assert len(names) == len(set(names))
+    assert set(names) == set(framework.names()) | own

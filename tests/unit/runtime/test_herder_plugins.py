@@ -1,0 +1,70 @@
+"""What the herder says of plugins; it needs no cluster for that."""
+
+from __future__ import annotations
+
+import pytest
+
+from penstock.runtime.errors import BadRequest, NotFound
+from penstock.runtime.herder import Herder
+from penstock.runtime.plugins import Plugins
+
+HERDER = Herder(Plugins(), "cluster")
+CONFIG = {"name": "n", "topic": "t", "file": "a.txt"}
+
+
+def test_connectors_are_listed_as_kafka_connect_names_them() -> None:
+    listed = {plugin["class"]: plugin["type"] for plugin in HERDER.plugins()}
+    assert listed["org.apache.kafka.connect.file.FileStreamSourceConnector"] == "source"
+    assert listed["org.apache.kafka.connect.file.FileStreamSinkConnector"] == "sink"
+    assert set(listed.values()) == {"source", "sink"}
+    everything = {plugin["type"] for plugin in HERDER.plugins(connectors_only=False)}
+    assert everything == {"source", "sink", "transformation", "converter"}
+
+
+def test_a_connectors_own_keys_come_first_then_the_frameworks() -> None:
+    names = [key["name"] for key in HERDER.plugin_config("FileStreamSource")]
+    assert set(names[:3]) == {"file", "topic", "batch.size"}
+    assert names[3:5] == ["name", "connector.class"]
+    assert len(names) == len(set(names))
+    assert "topics" not in names
+    assert "topics" in [key["name"] for key in HERDER.plugin_config("FileStreamSink")]
+
+
+def test_other_plugins_have_only_their_own_keys() -> None:
+    assert {key["name"] for key in HERDER.plugin_config("RegexRouter")} == {"regex", "replacement"}
+
+
+def test_the_keys_of_an_unknown_plugin() -> None:
+    with pytest.raises(NotFound, match=r"^Unknown plugin Nothing\.$"):
+        HERDER.plugin_config("Nothing")
+
+
+def test_a_class_that_is_not_the_one_in_the_url() -> None:
+    with pytest.raises(BadRequest) as refused:
+        HERDER.validate("FileStreamSink", {"connector.class": "FileStreamSource"})
+    assert str(refused.value) == (
+        "Included connector type FileStreamSource does not match request type FileStreamSink"
+    )
+
+
+@pytest.mark.parametrize("asked", ["FileStreamSource", "FileStreamSourceConnector"])
+@pytest.mark.parametrize(
+    "sent",
+    [
+        "FileStreamSource",
+        "FileStreamSourceConnector",
+        "org.apache.kafka.connect.file.FileStreamSourceConnector",
+    ],
+)
+def test_names_of_one_class_match(asked: str, sent: str) -> None:
+    shown = HERDER.validate(asked, {**CONFIG, "connector.class": sent})
+    assert (shown["name"], shown["error_count"]) == (sent, 0)
+
+
+def test_a_name_that_is_not_there_is_missing_and_not_null() -> None:
+    shown = HERDER.validate("FileStreamSource", {"connector.class": "FileStreamSource"})
+    errors = [message for info in shown["configs"] for message in info["value"]["errors"]]
+    assert errors == [
+        'Missing required configuration "name" which has no default value.',
+        'Missing required configuration "topic" which has no default value.',
+    ]
