@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -15,6 +16,8 @@ from penstock.kafka.topics import ADMIN_TIMEOUT, Position
 Committed = tuple[int, str]
 """An offset and the metadata text it was committed with."""
 
+UNSTABLE_PAUSE = 0.02
+
 
 class GroupInUse(KafkaFault):
     """The group has members, so its offsets cannot be changed from outside."""
@@ -24,23 +27,44 @@ _IN_USE = frozenset({KafkaError.NON_EMPTY_GROUP, KafkaError.UNKNOWN_MEMBER_ID})
 _NO_GROUP = frozenset({KafkaError.GROUP_ID_NOT_FOUND, KafkaError.INVALID_GROUP_ID})
 
 
-def committed(client: AdminClient, group: str) -> dict[Position, Committed]:
-    """What ``group`` has committed, once its pending transactions are decided."""
-    request = ConsumerGroupTopicPartitions(group)
+def committed(
+    client: AdminClient, group: str, partitions: Iterable[Position] = ()
+) -> dict[Position, Committed]:
+    """What ``group`` has committed, once its pending transactions are decided.
+
+    A transaction is decided some time after its commit has returned. Until then the broker leaves
+    a partition's first offset out of the list: ``partitions`` are asked for by name as well.
+    """
+    named = [TopicPartition(t, p) for t, p in partitions]
+    deadline = time.monotonic() + ADMIN_TIMEOUT
+    while True:
+        found = [*_list(client, group, None), *(_list(client, group, named) if named else ())]
+        errors = [tp.error for tp in found if tp.error is not None]
+        if not errors:
+            return {
+                (tp.topic, tp.partition): (tp.offset, tp.metadata or "")
+                for tp in found
+                if tp.offset >= 0
+            }
+        unstable = all(e.code() == KafkaError.UNSTABLE_OFFSET_COMMIT for e in errors)
+        if not unstable or time.monotonic() > deadline:
+            raise BrokerUnavailable(describe(errors[0]))
+        time.sleep(UNSTABLE_PAUSE)
+
+
+def _list(
+    client: AdminClient, group: str, partitions: list[TopicPartition] | None
+) -> list[TopicPartition]:
+    request = ConsumerGroupTopicPartitions(group, partitions)
     try:
         future = client.list_consumer_group_offsets(
             [request], require_stable=True, request_timeout=ADMIN_TIMEOUT
         )[group]
-        found = future.result(ADMIN_TIMEOUT + 5).topic_partitions
+        return list(future.result(ADMIN_TIMEOUT + 5).topic_partitions)
     except KafkaException as error:
         if error.args[0].code() in _NO_GROUP:
-            return {}
+            return []
         raise BrokerUnavailable(describe(error)) from error
-    return {
-        (tp.topic, tp.partition): (tp.offset, tp.metadata or "")
-        for tp in found
-        if tp.error is None and tp.offset >= 0
-    }
 
 
 def recommit(client: AdminClient, group: str, offsets: Mapping[Position, Committed]) -> None:

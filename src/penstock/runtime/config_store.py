@@ -190,7 +190,9 @@ class ConfigStore:
         count = int((body or {}).get("tasks", 0))
         complete = all(i in entry.pending for i in range(count))
         # Compaction may have taken task records: then the connector makes them anew.
-        entry.tasks = [entry.pending[i] for i in range(count)] if complete else []
+        # Those of a deleted connector, whose tombstone it may also have taken, are leftovers.
+        live = entry.config is not None
+        entry.tasks = [entry.pending[i] for i in range(count)] if complete and live else []
         entry.fenced_tasks = max(entry.fenced_tasks, count)
 
     def _take_fencing(self, name: str, body: dict | None) -> None:  # type: ignore[type-arg]

@@ -111,7 +111,10 @@ class Runner(ABC):
                 return REST
             if not self._live():
                 return REST
-            return self._look()
+            try:
+                return self._look()
+            except KafkaFault as error:
+                return self._later(error)
 
     def turn(self) -> Next:
         """Run one turn, after making sure of the positions."""
@@ -123,9 +126,12 @@ class Runner(ABC):
                     self._recover()
                 return self._run_turn()
             except KafkaFault as error:
-                log.warning("connector %s: %s; trying again", self.name, error)
-                self.unsure = True
-                return Next(delay=1.0)
+                return self._later(error)
+
+    def _later(self, error: KafkaFault) -> Next:
+        log.warning("connector %s: %s; trying again", self.name, error)
+        self.unsure = True
+        return Next(delay=1.0)
 
     def halt(self) -> None:
         """End the loop: no new lease, finish the one that runs, after 2.5 s cancel it.

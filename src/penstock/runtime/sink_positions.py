@@ -7,6 +7,7 @@ restored from the copy that every commit also wrote, and never begin again in si
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 
 from confluent_kafka.admin import AdminClient
 
@@ -20,12 +21,19 @@ log = logging.getLogger(__name__)
 
 
 def restored_positions(
-    admin: AdminClient, copies: PositionCopies, connector: str
+    admin: AdminClient,
+    copies: PositionCopies,
+    connector: str,
+    partitions: Iterable[Position] = (),
 ) -> dict[Position, Committed]:
-    """The committed offsets of a sink, after putting back those that have expired."""
+    """The committed offsets of a sink, after putting back those that have expired.
+
+    ``partitions`` are those that a lease may have committed a moment ago for the first time.
+    """
     group = sink_group(connector)
-    found = groups.committed(admin, group)
-    expired = {p: c for p, c in copies.of(connector).items() if p not in found}
+    known_copies = copies.of(connector)
+    found = groups.committed(admin, group, {*partitions, *known_copies})
+    expired = {p: c for p, c in known_copies.items() if p not in found}
     if expired:
         # Those of a deleted topic went with it; the broker would not take them back.
         known = partitions_of(admin, {topic for topic, _ in expired})

@@ -40,7 +40,10 @@ class SinkRunner(Runner):
 
     def _look(self) -> Next:
         partitions = self._partitions()
-        if self._positions is None or time.monotonic() - self._read_at > RECHECK_SECONDS:
+        if self._positions is None or self.unsure:
+            # Until whoever ran before is fenced, its open transaction hides the group's offsets.
+            return TURN
+        if time.monotonic() - self._read_at > RECHECK_SECONDS:
             self._compare(self._fetch())
         ends = self.context.ends.of(partitions)
         return TURN if self._behind(ends) else self._idle()
@@ -60,7 +63,8 @@ class SinkRunner(Runner):
 
     def _fetch(self) -> dict[Position, Committed]:
         self._read_at = time.monotonic()
-        return restored_positions(self.context.admin, self.context.copies, self.name)
+        context = self.context
+        return restored_positions(context.admin, context.copies, self.name, self._tasks_of)
 
     def _compare(self, found: dict[Position, Committed]) -> None:
         """Notice a change that somebody made from outside: it is the new position."""

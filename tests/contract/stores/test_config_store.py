@@ -31,9 +31,9 @@ def opened(connection: Connection, admin: AdminClient, name: str) -> Iterator[Op
         store = ConfigStore(connection, admin, name, group_id=name)
         store.log.start()
         stores.append(store)
-        store.log.read_to_end(20)
         if lead:
             store.lead()
+        store.log.read_to_end(20)
         return store
 
     yield begin

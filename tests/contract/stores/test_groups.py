@@ -117,18 +117,33 @@ def test_a_topic_that_does_not_exist_is_refused(admin: AdminClient, name: str) -
         groups.recommit(admin, name, {(f"{name}-never", 0): (1, "")})
 
 
+@pytest.mark.parametrize("first", [False, True])
 def test_offsets_of_an_open_transaction_are_waited_for(
-    admin: AdminClient, connection: Connection, topic: str
+    admin: AdminClient, connection: Connection, topic: str, first: bool
 ) -> None:
-    groups.recommit(admin, topic, {(topic, 0): (1, "")})
+    """A first offset has to be asked for by name: else the broker says nothing of it."""
+    if not first:
+        groups.recommit(admin, topic, {(topic, 0): (1, "")})
+    named = [(topic, 0), (topic, 1)] if first else []
     producer = Transactions(connection, f"task-of-{topic}")
     producer.begin()
     producer._send_offsets(GroupOffsets(group_metadata(connection, topic), [(topic, 0, 9, "m")]))
     found: list[dict[tuple[str, int], tuple[int, str]]] = []
-    reader = threading.Thread(target=lambda: found.append(groups.committed(admin, topic)))
+    reader = threading.Thread(target=lambda: found.append(groups.committed(admin, topic, named)))
     reader.start()
     reader.join(1)
     assert found == []
     producer.raw.commit_transaction(20)
     reader.join(20)
     assert found == [{(topic, 0): (9, "m")}]
+
+
+def test_what_a_transaction_has_committed_is_seen_at_once(
+    admin: AdminClient, connection: Connection, topic: str
+) -> None:
+    """The broker decides a transaction some time after its commit has returned."""
+    metadata = group_metadata(connection, topic)
+    producer = Transactions(connection, f"task-of-{topic}")
+    for offset in range(30):
+        producer.commit([], [GroupOffsets(metadata, [(topic, 0, offset, "")])])
+        assert groups.committed(admin, topic, [(topic, 0)]) == {(topic, 0): (offset, "")}

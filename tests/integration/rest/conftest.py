@@ -75,3 +75,17 @@ def reach(states: States) -> Callable[..., None]:
         eventually(lambda: states() == wanted, within=60, what=f"{wanted}, not {states()}")
 
     return wait
+
+
+@pytest.fixture
+def arrive(connectors: ConnectClient, name: str) -> Callable[..., None]:
+    """Waits until tasks of this test's scripted source stand at these numbers, in order."""
+
+    def wait(*numbers: int) -> None:
+        def there() -> bool:
+            found = {e["partition"]["task"]: e["offset"]["next"] for e in connectors.offsets(name)}
+            return [found.get(task) for task in range(len(numbers))] == list(numbers)
+
+        eventually(there, within=60, what=f"offsets {numbers}")
+
+    return wait

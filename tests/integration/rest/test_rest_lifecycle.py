@@ -25,7 +25,7 @@ def assert_unchanged(probe: Callable[[], Any], seconds: float = 1.0) -> None:
 
 
 def test_a_whole_life(
-    connectors: ConnectClient, topics: Topics, reach, refused, name: str, tmp_path: Path
+    connectors: ConnectClient, topics: Topics, reach, arrive, refused, name: str, tmp_path: Path
 ) -> None:
     limit = tmp_path / "limit"
     limit.write_text("10")
@@ -39,12 +39,10 @@ def test_a_whole_life(
     config = {**sent, "tasks.max": "2", "name": name}
     parts = [{"connector": name, "task": task} for task in (0, 1)]
 
-    def emitted() -> list[list[int]]:
-        return [numbers_of(topics.values(name), task) for task in (0, 1)]
-
     def emits(count: int) -> None:
-        wanted = [list(range(count))] * 2
-        eventually(lambda: emitted() == wanted, what=f"{count} numbers of each task")
+        arrive(count, count)
+        values = topics.values(name)
+        assert [numbers_of(values, task) for task in (0, 1)] == [list(range(count))] * 2
 
     info = connectors.create(name, sent)
     assert info == {"name": name, "config": config, "tasks": [], "type": "source"}
@@ -177,13 +175,13 @@ def test_the_worker_itself(client: ConnectClient, topics: Topics) -> None:
 
 
 def test_a_new_config_takes_effect_while_it_runs(
-    connectors: ConnectClient, scripted, topics: Topics, reach, name: str, tmp_path: Path
+    connectors: ConnectClient, scripted, topics: Topics, reach, arrive, name: str, tmp_path: Path
 ) -> None:
     """It goes on where it was, in another topic, and the topics endpoint knows both."""
     limit = tmp_path / "limit"
     limit.write_text("10")
     scripted(limit_file=limit)
-    eventually(lambda: len(topics.values(name)) == 10, what="the first topic")
+    arrive(10)
     second = f"{name}-second"
     topics.create(second)
     config = {**connectors.config(name), "topic": second, "tasks.max": "2"}
@@ -191,9 +189,9 @@ def test_a_new_config_takes_effect_while_it_runs(
     assert info["config"] == config
     reach("RUNNING", "RUNNING", "RUNNING")
     limit.write_text("20")
-    eventually(lambda: numbers_of(topics.values(second), 1) == list(range(20)), what="task 1")
-    wanted = list(range(10, 20))
-    eventually(lambda: numbers_of(topics.values(second), 0) == wanted, what="task 0")
+    arrive(20, 20)
+    assert numbers_of(topics.values(second), 1) == list(range(20))
+    assert numbers_of(topics.values(second), 0) == list(range(10, 20))
     assert len(topics.values(name)) == 10
     eventually(lambda: connectors.topics(name) == sorted([name, second]), what="both topics")
     connectors.reset_topics(name)
@@ -203,13 +201,13 @@ def test_a_new_config_takes_effect_while_it_runs(
     kept = {k: v for k, v in config.items() if k != "limit.file"}
     assert connectors.config(name) == {**kept, "tasks.max": "1", "batch": "3"}
     reach("RUNNING", "RUNNING")
-    eventually(lambda: numbers_of(topics.values(second), 0)[-1:] == [99], what="the rest")
+    arrive(100)
     assert numbers_of(topics.values(name) + topics.values(second), 0) == list(range(100))
 
 
 @pytest.mark.parametrize("state", ["STOPPED", "PAUSED"])
 def test_initial_states(
-    connectors: ConnectClient, scripted, topics: Topics, states, reach, name: str, state: str
+    connectors: ConnectClient, scripted, topics: Topics, states, arrive, name: str, state: str
 ) -> None:
     """Nothing runs; a new config changes nothing about that."""
     scripted(state, count=10)
@@ -220,10 +218,10 @@ def test_initial_states(
     if state == "STOPPED":
         connectors.alter_offsets(name, [{"partition": {"task": 0}, "offset": {"next": 15}}])
     connectors.resume(name)
-    reach("RUNNING", "RUNNING")
+    arrive(20)
+    assert states() == ("RUNNING", ["RUNNING"])
     first = 15 if state == "STOPPED" else 0
-    wanted = list(range(first, 20))
-    eventually(lambda: numbers_of(topics.values(name), 0) == wanted, what="the numbers")
+    assert numbers_of(topics.values(name), 0) == list(range(first, 20))
 
 
 def test_a_connector_that_does_not_start(
@@ -233,6 +231,7 @@ def test_a_connector_that_does_not_start(
     topics: Topics,
     states,
     reach,
+    arrive,
     name: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -260,16 +259,16 @@ def test_a_connector_that_does_not_start(
     assert shown is not None
     assert shown["connector"]["state"] == "RESTARTING"
     assert "trace" not in shown["connector"]
-    reach("RUNNING", "RUNNING")
-    eventually(lambda: numbers_of(topics.values(name), 0) == list(range(10)))
+    arrive(10)
 
     with monkeypatch.context() as patch:
         patch.setattr(plugin, "start", broken)
         connectors.patch_config(name, {"count": 20})
         reach("FAILED", "UNASSIGNED")
     connectors.restart(name)
-    reach("RUNNING", "RUNNING")
-    eventually(lambda: numbers_of(topics.values(name), 0) == list(range(20)))
+    arrive(20)
+    assert states() == ("RUNNING", ["RUNNING"])
+    assert numbers_of(topics.values(name), 0) == list(range(20))
 
 
 def test_more_tasks_than_allowed(

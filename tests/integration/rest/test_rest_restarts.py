@@ -10,7 +10,14 @@ from waiting import eventually
 
 
 def test_a_failed_task_until_it_is_restarted(
-    connectors: ConnectClient, scripted, topics: Topics, reach, refused, name: str, tmp_path: Path
+    connectors: ConnectClient,
+    scripted,
+    topics: Topics,
+    reach,
+    arrive,
+    refused,
+    name: str,
+    tmp_path: Path,
 ) -> None:
     """It stays FAILED over pause, resume and a restart that does not name it."""
     limit = tmp_path / "limit"
@@ -29,7 +36,7 @@ def test_a_failed_task_until_it_is_restarted(
         return numbers_of(topics.values(name), task)
 
     reach("RUNNING", "RUNNING", "FAILED")
-    eventually(lambda: emitted(0) == list(range(30)), what="the healthy task")
+    arrive(30)
     trace = connectors.task_status(name, 1)["trace"]
     connectors.pause(name)
     reach("PAUSED", "PAUSED", "FAILED")
@@ -41,7 +48,7 @@ def test_a_failed_task_until_it_is_restarted(
     reach("RUNNING", "RUNNING", "FAILED")
     assert connectors.task_status(name, 1)["trace"] == trace
     limit.write_text("40")
-    eventually(lambda: emitted(0) == list(range(40)), what="the healthy task again")
+    arrive(40)
     assert len(emitted(1)) <= 10
 
     shown = connectors.restart(name, include_tasks=True, only_failed=True)
@@ -50,7 +57,7 @@ def test_a_failed_task_until_it_is_restarted(
     assert [task["state"] for task in shown["tasks"]] == ["RUNNING", "RESTARTING"]
     assert "trace" not in shown["tasks"][1]
     reach("RUNNING", "RUNNING", "RUNNING")
-    eventually(lambda: emitted(1) == list(range(40)), what="the rest of the failed task")
+    arrive(40, 40)
 
     nothing = connectors.restart(name, include_tasks=True, only_failed=True)
     assert nothing == connectors.status(name)
@@ -60,25 +67,15 @@ def test_a_failed_task_until_it_is_restarted(
     assert everything["connector"]["state"] == "RESTARTING"
     assert [task["state"] for task in everything["tasks"]] == ["RESTARTING", "RESTARTING"]
     reach("RUNNING", "RUNNING", "RUNNING")
-    for task in (0, 1):
-        eventually(lambda: emitted(task) == list(range(50)), what="all numbers")  # noqa: B023
+    arrive(50, 50)
+    assert [emitted(0), emitted(1)] == [list(range(50))] * 2
     assert refused(lambda: connectors.restart_task(name, 2)) == (404, f"Unknown task: {name}-2")
 
 
-def test_a_task_restarted_by_itself(
-    connectors: ConnectClient, scripted, topics: Topics, reach, name: str, tmp_path: Path
-) -> None:
-    scripted(count=20, mishap="raise", mishap_at=10, mishap_once=tmp_path / "struck")
-    reach("RUNNING", "FAILED")
-    connectors.restart_task(name, 0)
-    reach("RUNNING", "RUNNING")
-    eventually(lambda: numbers_of(topics.values(name), 0) == list(range(20)), what="all numbers")
-
-
 def test_restarts_under_load_lose_nothing(
-    connectors: ConnectClient, scripted, topics: Topics, reach, name: str
+    connectors: ConnectClient, scripted, topics: Topics, reach, arrive, name: str
 ) -> None:
-    scripted(tasks_max=2, count=1000, batch=5, pause_ms=20)
+    scripted(tasks_max=2, count=1000, batch=10, pause_ms=20)
     for restart in (
         lambda: connectors.restart(name, include_tasks=True),
         lambda: connectors.restart(name),
@@ -87,14 +84,14 @@ def test_restarts_under_load_lose_nothing(
         before = topics.end(name)
         eventually(lambda: topics.end(name) > before, what="load")  # noqa: B023
         restart()
-    eventually(lambda: len(topics.values(name)) >= 2000, what="all numbers")
+    arrive(1000, 1000)
     for task in (0, 1):
         assert numbers_of(topics.values(name), task) == list(range(1000))
     reach("RUNNING", "RUNNING", "RUNNING")
 
 
 def test_a_restart_while_paused(
-    connectors: ConnectClient, scripted, reach, name: str, tmp_path: Path
+    connectors: ConnectClient, scripted, reach, arrive, name: str, tmp_path: Path
 ) -> None:
     """A FAILED task is healed by it, and rests as the others do."""
     scripted(count=20, mishap="raise", mishap_at=10, mishap_once=tmp_path / "struck")
@@ -104,4 +101,4 @@ def test_a_restart_while_paused(
     connectors.restart(name, include_tasks=True, only_failed=True)
     reach("PAUSED", "PAUSED")
     connectors.resume(name)
-    reach("RUNNING", "RUNNING")
+    arrive(20)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from files import digest, size_of, write_lines
 from penstock.client import ConnectClient
 from penstock.runtime.worker import Worker

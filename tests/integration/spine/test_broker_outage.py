@@ -6,8 +6,9 @@ import time
 from pathlib import Path
 
 import pytest
+
 from free_ports import free_port
-from penstock.embedded import EmbeddedBroker, Java, Jars
+from penstock.embedded import EmbeddedBroker, Jars, Java
 from topics import Topics, numbers_of
 from waiting import eventually
 from worker_process import WorkerProcess

@@ -7,6 +7,7 @@ import random
 from pathlib import Path
 
 import pytest
+
 from files import digest, size_of, write_lines
 from free_ports import free_port
 from own_cluster import own_topics
