@@ -20,7 +20,7 @@ from topics import Topics
 from waiting import eventually
 from worker_process import WorkerProcess
 
-LINES = 400_000
+LINES = 300_000
 STOP_SECONDS = 10.0
 
 

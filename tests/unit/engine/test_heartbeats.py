@@ -18,7 +18,8 @@ from penstock.engine.lease import HeartbeatAddress, Limits
 from penstock.engine.watches import HeartbeatServer, TurnWatch
 from waiting import eventually
 
-QUICK = Limits(heartbeat_seconds=0.05, dry_seconds=0.3, unanswered_seconds=1.0)
+QUICK = Limits(heartbeat_seconds=0.05, dry_seconds=0.3, unanswered_seconds=30.0)
+IMPATIENT = replace(QUICK, unanswered_seconds=1.0)
 RARE = replace(QUICK, heartbeat_seconds=30.0, unanswered_seconds=60.0)
 
 
@@ -128,7 +129,7 @@ def test_a_beat_without_the_token_is_refused(server: HeartbeatServer, line: obje
 def test_a_wrong_token_leaves_a_lease_orphaned(server: HeartbeatServer) -> None:
     server.watch("a", begun())
     stale = replace(server.address, token="another worker's")
-    with beating(stale, "a", QUICK) as heartbeat:
+    with beating(stale, "a", IMPATIENT) as heartbeat:
         assert heartbeat.orphaned.wait(5)
         assert not heartbeat.finish.is_set()
         assert heartbeat.over
@@ -138,9 +139,9 @@ def test_a_lease_whose_worker_is_silent_is_orphaned() -> None:
     with socket.create_server(("127.0.0.1", 0)) as frozen:
         address = HeartbeatAddress("127.0.0.1", frozen.getsockname()[1], "token")
         began = time.monotonic()
-        with beating(address, "a", QUICK) as heartbeat:
+        with beating(address, "a", IMPATIENT) as heartbeat:
             assert heartbeat.orphaned.wait(5)
-        assert time.monotonic() - began >= QUICK.unanswered_seconds
+        assert time.monotonic() - began >= IMPATIENT.unanswered_seconds
 
 
 def test_a_lease_whose_worker_is_gone_is_orphaned(
@@ -149,18 +150,18 @@ def test_a_lease_whose_worker_is_gone_is_orphaned(
     heartbeat = beat(begun())
     assert goes_on(heartbeat)
     address = HeartbeatAddress(server.address.host, 1, "token")
-    with beating(address, "b", QUICK) as orphan:
+    with beating(address, "b", IMPATIENT) as orphan:
         assert orphan.orphaned.wait(5)
     assert not heartbeat.over
 
 
 def test_a_broken_connection_is_made_again(beat: Callable[..., Heartbeat]) -> None:
     turn = begun()
-    heartbeat = beat(turn)
+    heartbeat = beat(turn, limits=replace(QUICK, unanswered_seconds=2.0))
     [first] = eventually(lambda: list(turn._sockets.values()), within=5)
     first.shutdown(socket.SHUT_RDWR)
     eventually(lambda: turn._sockets["a"] is not first, within=5, what="another connection")
-    assert goes_on(heartbeat, 2 * QUICK.unanswered_seconds)
+    assert goes_on(heartbeat, 2.5)
 
 
 def test_a_dry_lease_finishes_when_it_has_been_dry_long_enough(
@@ -196,7 +197,7 @@ def test_a_lease_that_has_not_begun_is_not_dry(
 
 
 def test_a_lease_that_has_had_its_time_finishes(beat: Callable[..., Heartbeat]) -> None:
-    heartbeat = beat(begun(replace(QUICK, lease_seconds=0.5)))
+    heartbeat = beat(begun(replace(QUICK, lease_seconds=1.5)))
     assert goes_on(heartbeat, 0.2)
     assert heartbeat.finish.wait(5)
 
@@ -224,7 +225,7 @@ def test_where_it_is_crowded_a_dry_lease_finishes_at_once(beat: Callable[..., He
 def test_where_it_is_crowded_a_busy_lease_finishes_after_its_quantum(
     beat: Callable[..., Heartbeat], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watches, "BUSY_QUANTUM", 0.5)
+    monkeypatch.setattr(watches, "BUSY_QUANTUM", 1.5)
     turn = begun()
     heartbeat = beat(turn)
     turn.crowded = True
