@@ -57,9 +57,32 @@ class Connection:
         return [v for k, v in self.security.items() if any(m in k.lower() for m in marks)]
 
 
-def admin(connection: Connection) -> AdminClient:
+class GroupAdmin(AdminClient):
+    """An admin client whose requests to group coordinators survive a broker that went away.
+
+    librdkafka's client may go on waiting for the coordinator as it was before the broker came
+    back; so those requests have a client of their own, made anew after one was not answered.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__(connection.settings(), logger=log)
+        self._connection = connection
+        self._coordinators: AdminClient | None = None
+
+    def coordinators(self) -> AdminClient:
+        """The client for requests to coordinators."""
+        found = self._coordinators or AdminClient(self._connection.settings(), logger=log)
+        self._coordinators = found
+        return found
+
+    def forget_coordinators(self) -> None:
+        """A request to a coordinator was not answered: use another client for the next."""
+        self._coordinators = None
+
+
+def admin(connection: Connection) -> GroupAdmin:
     """An admin client; cheap to keep, thread-safe."""
-    return AdminClient(connection.settings(), logger=log)
+    return GroupAdmin(connection)
 
 
 def producer(connection: Connection, **settings: Any) -> Producer:

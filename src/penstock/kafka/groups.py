@@ -9,7 +9,7 @@ from typing import Any
 from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient
 
-from penstock.kafka.clients import Connection
+from penstock.kafka.clients import Connection, GroupAdmin
 from penstock.kafka.errors import BrokerUnavailable, KafkaFault, describe
 from penstock.kafka.topics import ADMIN_TIMEOUT, Position
 
@@ -17,6 +17,7 @@ Committed = tuple[int, str]
 """An offset and the metadata text it was committed with."""
 
 UNSTABLE_PAUSE = 0.02
+COORDINATOR_TIMEOUT = 10.0
 
 
 class GroupInUse(KafkaFault):
@@ -57,14 +58,14 @@ def _list(
 ) -> list[TopicPartition]:
     request = ConsumerGroupTopicPartitions(group, partitions)
     try:
-        future = client.list_consumer_group_offsets(
-            [request], require_stable=True, request_timeout=ADMIN_TIMEOUT
+        future = _coordinators(client).list_consumer_group_offsets(
+            [request], require_stable=True, request_timeout=COORDINATOR_TIMEOUT
         )[group]
-        return list(future.result(ADMIN_TIMEOUT + 5).topic_partitions)
+        return list(future.result(COORDINATOR_TIMEOUT + 5).topic_partitions)
     except KafkaException as error:
         if error.args[0].code() in _NO_GROUP:
             return []
-        raise BrokerUnavailable(describe(error)) from error
+        raise _fault(client, error) from error
 
 
 def recommit(client: AdminClient, group: str, offsets: Mapping[Position, Committed]) -> None:
@@ -73,25 +74,26 @@ def recommit(client: AdminClient, group: str, offsets: Mapping[Position, Committ
         return
     wanted = [TopicPartition(t, p, o, metadata=m) for (t, p), (o, m) in offsets.items()]
     try:
-        result = client.alter_consumer_group_offsets(
-            [ConsumerGroupTopicPartitions(group, wanted)], request_timeout=ADMIN_TIMEOUT
-        )[group].result(ADMIN_TIMEOUT + 5)
+        result = _coordinators(client).alter_consumer_group_offsets(
+            [ConsumerGroupTopicPartitions(group, wanted)], request_timeout=COORDINATOR_TIMEOUT
+        )[group].result(COORDINATOR_TIMEOUT + 5)
     except KafkaException as error:
-        raise _fault(error) from error
+        raise _fault(client, error) from error
     for tp in result.topic_partitions:
         if tp.error is not None:
-            raise _fault(KafkaException(tp.error))
+            raise _fault(client, KafkaException(tp.error))
 
 
 def delete(client: AdminClient, group: str) -> None:
     """Forget everything ``group`` has committed; a group that does not exist is fine."""
     try:
-        client.delete_consumer_groups([group], request_timeout=ADMIN_TIMEOUT)[group].result(
-            ADMIN_TIMEOUT + 5
+        answers = _coordinators(client).delete_consumer_groups(
+            [group], request_timeout=COORDINATOR_TIMEOUT
         )
+        answers[group].result(COORDINATOR_TIMEOUT + 5)
     except KafkaException as error:
         if error.args[0].code() not in _NO_GROUP:
-            raise _fault(error) from error
+            raise _fault(client, error) from error
 
 
 def forget(connection: Connection, group: str, partitions: Iterable[Position]) -> None:
@@ -139,7 +141,13 @@ def _kafka_python_settings(connection: Connection) -> dict[str, Any]:
     return {"bootstrap_servers": connection.bootstrap_servers.split(","), **known}
 
 
-def _fault(error: KafkaException) -> KafkaFault:
+def _fault(client: AdminClient, error: KafkaException) -> KafkaFault:
     if error.args[0].code() in _IN_USE:
         return GroupInUse(describe(error))
+    if isinstance(client, GroupAdmin):
+        client.forget_coordinators()
     return BrokerUnavailable(describe(error))
+
+
+def _coordinators(client: AdminClient) -> AdminClient:
+    return client.coordinators() if isinstance(client, GroupAdmin) else client

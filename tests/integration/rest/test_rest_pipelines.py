@@ -63,10 +63,3 @@ def test_json_with_schemas(
     connectors.create(f"{name}-sink", config)
     eventually(lambda: out.exists() and len(out.read_text().splitlines()) == 3, what="lines")
     assert out.read_text() == "0:0\n0:1\n0:2\n"
-
-
-def test_json_without_schemas(
-    connectors: ConnectClient, scripted, topics: Topics, name: str
-) -> None:
-    scripted(count=2, value_converter=JSON, value_converter_schemas_enable=False)
-    eventually(lambda: topics.values(name) == ['"0:0"', '"0:1"'], what="records")

@@ -81,7 +81,8 @@ def test_an_alter_touches_only_the_given_partitions(
         return {e["partition"]["task"]: e["offset"]["next"] for e in connectors.offsets(name)}
 
     def emitted() -> list[list[int]]:
-        return [numbers_of(topics.values(name), task) for task in range(3)]
+        values = topics.values(name)
+        return [numbers_of(values, task) for task in range(3)]
 
     ten = list(range(10))
     eventually(lambda: stands() == {0: 10, 1: 10, 2: 10}, what="all numbers")
@@ -101,7 +102,6 @@ def test_an_alter_touches_only_the_given_partitions(
     connectors.stop(name)
     assert connectors.reset_offsets(name) == BY_FRAMEWORK.format("reset")
     assert connectors.offsets(name) == []
-    assert connectors.reset_offsets(name) == BY_FRAMEWORK.format("reset")
 
 
 def test_a_failed_task_does_not_make_the_connector_stopped(
@@ -164,35 +164,28 @@ def test_what_a_file_source_refuses(
     assert connectors.offsets(name) == [right]
 
 
-def test_the_hook_may_refuse_for_good(
-    connectors: ConnectClient, worker: Worker, refused, name: str, monkeypatch
+def test_the_hook_of_a_connector(
+    connectors: ConnectClient, worker: Worker, refused, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The hook of a connector that can never have its offsets altered."""
+    """It may refuse for good, and it may break: nothing is changed, and the user is told why."""
 
     def never(*_: object) -> bool:
         raise NotImplementedError
 
+    def broken(*_: object) -> bool:
+        raise ValueError("the source has no such place")
+
     connectors.create(name, {"connector.class": "ScriptedSource", "topic": name}, "STOPPED")
     plugin = worker.plugins.connector("ScriptedSource").cls
+    some = [{"partition": {"task": 0}, "offset": {"next": 1}}]
     monkeypatch.setattr(plugin, "alter_offsets", never)
     text = (
         f"Failed to modify offsets for connector {name} because it doesn't support external "
         "modification of offsets"
     )
-    some = [{"partition": {"task": 0}, "offset": {"next": 1}}]
     assert refused(lambda: connectors.alter_offsets(name, some)) == (500, text)
     assert refused(lambda: connectors.reset_offsets(name)) == (500, text)
-
-
-def test_a_hook_that_breaks_is_told_without_a_traceback(
-    connectors: ConnectClient, worker: Worker, refused, name: str, monkeypatch
-) -> None:
-    def broken(*_: object) -> bool:
-        raise ValueError("the source has no such place")
-
-    connectors.create(name, {"connector.class": "ScriptedSource", "topic": name}, "STOPPED")
-    monkeypatch.setattr(worker.plugins.connector("ScriptedSource").cls, "alter_offsets", broken)
-    some = [{"partition": {"task": 0}, "offset": {"next": 1}}]
+    monkeypatch.setattr(plugin, "alter_offsets", broken)
     status, text = refused(lambda: connectors.alter_offsets(name, some))
     assert status == 500
     assert "the source has no such place" in text
@@ -217,28 +210,28 @@ def test_no_offsets_in_the_request(http: httpx.Client, body: str) -> None:
     assert answer.json() == {"error_code": 400, "message": text}
 
 
-@pytest.mark.parametrize(
-    ("body", "fragment"),
-    [
-        ('{"offsets":[{"partition":', "Unexpected end-of-input"),
-        ("{offsets}", "Unexpected character"),
-        ("offsets", "Unrecognized token"),
-        ('{"offset":[]}', "Unrecognized field"),
-        ('{"offsets":[{"partition":{},"offsets":{}}]}', "Unrecognized field"),
-        ('{"offsets":"all"}', "Cannot construct instance"),
-        ('{"offsets":[{"partition":[],"offset":{}}]}', "Cannot deserialize value"),
-    ],
-)
-def test_malformed_requests(
-    http: httpx.Client, connectors: ConnectClient, name: str, body: str, fragment: str
-) -> None:
+MALFORMED = [
+    ('{"offsets":[{"partition":', "Unexpected end-of-input"),
+    ("{offsets}", "Unexpected character"),
+    ("offsets", "Unrecognized token"),
+    ('{"offset":[]}', "Unrecognized field"),
+    ('{"offsets":[{"partition":{},"offsets":{}}]}', "Unrecognized field"),
+    ('{"offsets":"all"}', "Cannot construct instance"),
+    ('{"offsets":[{"partition":[],"offset":{}}]}', "Cannot deserialize value"),
+]
+
+
+def test_malformed_requests(http: httpx.Client, connectors: ConnectClient, name: str) -> None:
     connectors.create(name, {"connector.class": "ScriptedSource", "topic": name}, "STOPPED")
-    answer = http.patch(
-        f"/connectors/{name}/offsets", content=body, headers={"content-type": "application/json"}
-    )
-    assert answer.status_code == 500
-    assert answer.json()["error_code"] == 500
-    assert fragment in answer.json()["message"]
+    for body, fragment in MALFORMED:
+        answer = http.patch(
+            f"/connectors/{name}/offsets",
+            content=body,
+            headers={"content-type": "application/json"},
+        )
+        assert answer.status_code == 500
+        assert answer.json()["error_code"] == 500
+        assert fragment in answer.json()["message"]
     assert connectors.offsets(name) == []
 
 
