@@ -6,7 +6,6 @@ transaction is old or big enough, or the source has run dry.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,6 +16,8 @@ from penstock.engine.lease import End, KeyedOffset, Report, SourceLease
 from penstock.engine.producing import produce
 from penstock.engine.traces import ending_of, trace_of
 from penstock.kafka.errors import LeaseLost, TransactionAborted
+from penstock.kafka.json_forms import dump
+from penstock.kafka.offset_keys import in_order, offset_key
 from penstock.kafka.transactions import GroupOffsets, Transactions
 from penstock.sdk.batches import SourceBatch
 from penstock.sdk.errors import RetriableError
@@ -146,9 +147,8 @@ class _Loop:
         known = self._positions.get(canonical(partition))
         if known:
             return known[0], known[1], dict(offset)
-        order = self._lease.partition_keys
-        ordered = {k: partition[k] for k in order if k in partition} | dict(partition)
-        return _compact([self._lease.connector, ordered]), ordered, dict(offset)
+        ordered = in_order(partition, self._lease.partition_keys)
+        return offset_key(self._lease.connector, ordered), ordered, dict(offset)
 
     def _commit_due(self, *, dry: bool) -> bool:
         limits = self._lease.limits
@@ -163,7 +163,7 @@ class _Loop:
         if self._began is None:
             return
         lease = self._lease
-        offsets = [(lease.offsets_topic, k, _compact(o)) for k, _, o in self._pending.values()]
+        offsets = [(lease.offsets_topic, k, dump(o)) for k, _, o in self._pending.values()]
         standing = GroupOffsets(lease.membership.metadata, [(lease.membership.topic, 0, 0, "")])
         producer.commit(offsets, [standing])
         self._progress.step()
@@ -184,7 +184,3 @@ def _as_batches(polled: SourceBatch | Sequence[SourceRecord] | None) -> list[Sou
     if polled is None:
         return []
     return [polled] if isinstance(polled, SourceBatch) else pack(polled)
-
-
-def _compact(value: Any) -> bytes:
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()

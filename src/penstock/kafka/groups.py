@@ -74,9 +74,13 @@ def recommit(client: AdminClient, group: str, offsets: Mapping[Position, Committ
         return
     wanted = [TopicPartition(t, p, o, metadata=m) for (t, p), (o, m) in offsets.items()]
     try:
-        result = _coordinators(client).alter_consumer_group_offsets(
-            [ConsumerGroupTopicPartitions(group, wanted)], request_timeout=COORDINATOR_TIMEOUT
-        )[group].result(COORDINATOR_TIMEOUT + 5)
+        result = (
+            _coordinators(client)
+            .alter_consumer_group_offsets(
+                [ConsumerGroupTopicPartitions(group, wanted)], request_timeout=COORDINATOR_TIMEOUT
+            )[group]
+            .result(COORDINATOR_TIMEOUT + 5)
+        )
     except KafkaException as error:
         raise _fault(client, error) from error
     for tp in result.topic_partitions:

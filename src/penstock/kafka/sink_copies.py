@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from penstock.kafka.groups import Committed
+from penstock.kafka.json_forms import dump
 from penstock.kafka.topics import Position
 
 PREFIX = "sink-position"
@@ -12,12 +13,12 @@ PREFIX = "sink-position"
 
 def copy_key(connector: str, topic: str, partition: int) -> bytes:
     """The key of the copy of one partition's position."""
-    return _dump([PREFIX, connector, topic, partition])
+    return dump([PREFIX, connector, topic, partition])
 
 
 def copy_value(offset: int, metadata: str) -> bytes:
     """What the copy says."""
-    return _dump({"offset": offset, "metadata": metadata})
+    return dump({"offset": offset, "metadata": metadata})
 
 
 def parse_copy(key: bytes, value: bytes | None) -> tuple[str, Position, Committed | None] | None:
@@ -33,7 +34,3 @@ def parse_copy(key: bytes, value: bytes | None) -> tuple[str, Position, Committe
         return connector, (topic, partition), None
     body = json.loads(value)
     return connector, (topic, partition), (body["offset"], body["metadata"])
-
-
-def _dump(value: object) -> bytes:
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()

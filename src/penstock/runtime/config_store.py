@@ -16,10 +16,10 @@ from confluent_kafka.admin import AdminClient
 from penstock.kafka.clients import Connection
 from penstock.kafka.compacted_log import CompactedLog, LogRecord
 from penstock.kafka.errors import KafkaFault, LeaseLost
+from penstock.kafka.json_forms import dump, load_object
 from penstock.kafka.names import leader_transactional_id
 from penstock.kafka.transactions import Transactions
 from penstock.runtime.errors import Conflict, InternalError
-from penstock.runtime.json_forms import dump, load_object
 from penstock.runtime.states import Target
 
 CONNECTOR = "connector-"

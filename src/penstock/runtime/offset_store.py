@@ -10,7 +10,8 @@ from confluent_kafka.admin import AdminClient
 
 from penstock.kafka.clients import Connection
 from penstock.kafka.compacted_log import CompactedLog, LogRecord
-from penstock.runtime.json_forms import dump, load_object
+from penstock.kafka.json_forms import load_object
+from penstock.kafka.offset_keys import in_order, offset_key
 from penstock.sdk.offsets import SourcePartition, canonical
 
 Keyed = tuple[bytes, dict[str, Any], dict[str, Any]]
@@ -45,8 +46,7 @@ class OffsetStore:
             known = self._offsets.get(connector, {}).get(canonical(partition))
         if known:
             return known[0]
-        ordered = {k: partition[k] for k in order if k in partition} | dict(partition)
-        return dump([connector, ordered])
+        return offset_key(connector, in_order(partition, order))
 
     def _take(self, record: LogRecord) -> None:
         parsed = _parse_key(record.key)

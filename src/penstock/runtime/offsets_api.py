@@ -8,12 +8,12 @@ from typing import Any
 
 from penstock.kafka import groups, topics
 from penstock.kafka.errors import BrokerUnavailable, KafkaFault
+from penstock.kafka.json_forms import dump
 from penstock.kafka.names import sink_group, transactional_id
 from penstock.kafka.sink_copies import copy_key, copy_value
 from penstock.kafka.topics import Position
 from penstock.kafka.transactions import GroupOffsets, Transactions
 from penstock.runtime.errors import BadRequest, InternalError
-from penstock.runtime.json_forms import dump
 from penstock.runtime.offset_requests import sink_changes, source_changes
 from penstock.runtime.plugins import Plugins
 from penstock.runtime.runner import Context, fence_tasks

@@ -14,7 +14,7 @@ from confluent_kafka.admin import AdminClient
 from penstock.kafka import clients
 from penstock.kafka.clients import Connection
 from penstock.kafka.compacted_log import CompactedLog, LogRecord
-from penstock.runtime.json_forms import dump, load_object
+from penstock.kafka.json_forms import dump, load_object
 from penstock.runtime.states import State, Status
 
 log = logging.getLogger(__name__)

@@ -8,7 +8,7 @@ import pytest
 from confluent_kafka.admin import AdminClient
 
 from penstock.kafka.clients import Connection
-from penstock.runtime.json_forms import dump
+from penstock.kafka.json_forms import dump
 from penstock.runtime.offset_store import OffsetStore
 from raw_records import Raw, write_records
 from topics import Topics
