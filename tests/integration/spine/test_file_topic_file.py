@@ -86,3 +86,15 @@ def _digest_of_topic(topics: Topics, topic: str) -> str:
     for message in topics.messages(topic):
         seen.update((message.value() or b"") + b"\n")
     return seen.hexdigest()
+
+
+def test_a_line_of_twenty_megabytes(
+    connectors: ConnectClient, topics: Topics, name: str, tmp_path: Path
+) -> None:
+    """Longer than any buffer on the way."""
+    source, target = tmp_path / "in.txt", tmp_path / "out.txt"
+    source.write_bytes(b"before\n" + b"x" * 20_000_000 + b"\nafter\n")
+    topics.create(name)
+    _create_pair(connectors, name, source, target)
+    eventually(lambda: size_of(target) >= size_of(source), what="the whole file")
+    assert digest(target) == digest(source)
