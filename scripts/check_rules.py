@@ -44,10 +44,10 @@ MUTATIONS = (
     ),
     Mutation(
         "1b",
-        "the last stable offset is taken for the end of the offsets topic",
-        "kafka/compacted_log.py",
-        "partitions, committed=False)",
-        "partitions, committed=True)",
+        "what a read_committed reader has seen is taken for the end of the offsets topic",
+        "runtime/source_runner.py",
+        "        self.context.offsets.log.read_to_end()\n",
+        "",
         "test_rule_1_driver_owns_positions.py::"
         "test_another_connectors_open_transaction_in_the_shared_offsets_partition",
     ),

@@ -57,8 +57,9 @@ def _list(
     client: AdminClient, group: str, partitions: list[TopicPartition] | None
 ) -> list[TopicPartition]:
     request = ConsumerGroupTopicPartitions(group, partitions)
+    coordinators = _coordinators(client)
     try:
-        future = _coordinators(client).list_consumer_group_offsets(
+        future = coordinators.list_consumer_group_offsets(
             [request], require_stable=True, request_timeout=COORDINATOR_TIMEOUT
         )[group]
         return list(future.result(COORDINATOR_TIMEOUT + 5).topic_partitions)
@@ -73,14 +74,12 @@ def recommit(client: AdminClient, group: str, offsets: Mapping[Position, Committ
     if not offsets:
         return
     wanted = [TopicPartition(t, p, o, metadata=m) for (t, p), (o, m) in offsets.items()]
+    coordinators = _coordinators(client)
     try:
-        result = (
-            _coordinators(client)
-            .alter_consumer_group_offsets(
-                [ConsumerGroupTopicPartitions(group, wanted)], request_timeout=COORDINATOR_TIMEOUT
-            )[group]
-            .result(COORDINATOR_TIMEOUT + 5)
+        answers = coordinators.alter_consumer_group_offsets(
+            [ConsumerGroupTopicPartitions(group, wanted)], request_timeout=COORDINATOR_TIMEOUT
         )
+        result = answers[group].result(COORDINATOR_TIMEOUT + 5)
     except KafkaException as error:
         raise _fault(client, error) from error
     for tp in result.topic_partitions:
@@ -90,10 +89,9 @@ def recommit(client: AdminClient, group: str, offsets: Mapping[Position, Committ
 
 def delete(client: AdminClient, group: str) -> None:
     """Forget everything ``group`` has committed; a group that does not exist is fine."""
+    coordinators = _coordinators(client)
     try:
-        answers = _coordinators(client).delete_consumer_groups(
-            [group], request_timeout=COORDINATOR_TIMEOUT
-        )
+        answers = coordinators.delete_consumer_groups([group], request_timeout=COORDINATOR_TIMEOUT)
         answers[group].result(COORDINATOR_TIMEOUT + 5)
     except KafkaException as error:
         if error.args[0].code() not in _NO_GROUP:
@@ -154,4 +152,5 @@ def _fault(client: AdminClient, error: KafkaException) -> KafkaFault:
 
 
 def _coordinators(client: AdminClient) -> AdminClient:
+    """To be kept until the answer is there: a client that nobody holds takes it along."""
     return client.coordinators() if isinstance(client, GroupAdmin) else client

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from ipaddress import ip_address
 from pathlib import Path
 
@@ -20,7 +23,6 @@ from topics import Topics
 from waiting import eventually
 from worker_process import WorkerProcess
 
-LINES = 300_000
 STOP_SECONDS = 10.0
 
 
@@ -111,6 +113,28 @@ def ctrl_c(family: list[psutil.Process]) -> None:
             process.send_signal(signal.SIGINT)
 
 
+@contextmanager
+def growing(file: Path) -> Iterator[None]:
+    """Lines are appended all the while, so that there is always something left to do."""
+    over = threading.Event()
+
+    def grow() -> None:
+        with file.open("a") as out:
+            for block in itertools.count():
+                if over.wait(0.01):
+                    return
+                out.writelines(f"{block}-{line} {'x' * 60}\n" for line in range(200))
+                out.flush()
+
+    thread = threading.Thread(target=grow)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
 @pytest.mark.heavy
 def test_the_life_of_up(up: WorkerProcess, tmp_path: Path) -> None:
     """From its first line to its second end: nothing is lost, doubled or left behind."""
@@ -121,33 +145,29 @@ def test_the_life_of_up(up: WorkerProcess, tmp_path: Path) -> None:
     _refuses_what_is_in_use(up)
 
     file = tmp_path / "in.txt"
-    lines = [f"{number} {'x' * 60}" for number in range(LINES)]
-    file.write_text("".join(f"{line}\n" for line in lines))
+    file.touch()
     config = {"connector.class": "FileStreamSource", "file": str(file), "topic": "lines"}
     wanted = tmp_path / "connector.json"
     wanted.write_text(json.dumps({"name": "lines", "config": config}))
     applied = penstock("apply", "-f", str(wanted), PENSTOCK_STATE_DIR=str(up.folder / "state"))
     assert (applied.returncode, applied.stdout) == (0, "Connector lines created.\n")
-    topics = topics_of(up)
-    eventually(lambda: topics.end("lines") > 10_000, within=60, what="load")
-    assert len(spark_of(up)) >= 1
-    assert all(_is_loopback(address) for address in listening(up))
-    ended_by(up, lambda family: family[0].send_signal(signal.SIGTERM))
+    with growing(file):
+        topics = topics_of(up)
+        eventually(lambda: topics.end("lines") > 10_000, within=60, what="load")
+        assert len(spark_of(up)) >= 1
+        assert all(_is_loopback(address) for address in listening(up))
+        ended_by(up, lambda family: family[0].send_signal(signal.SIGTERM))
 
     up.start()
     topics = topics_of(up)
-    before = topics.end("lines")
-    assert 0 < before < LINES, "all was done before the end: nothing was tested"
-    position = {"position": file.stat().st_size}
-    stands = [{"partition": {"filename": str(file)}, "offset": position}]
+    stands = [{"partition": {"filename": str(file)}, "offset": {"position": file.stat().st_size}}]
     eventually(lambda: up.client.offsets("lines") == stands, within=90, what="the rest", every=0.5)
-    assert topics.values("lines") == lines
+    assert topics.values("lines") == file.read_text().splitlines()
 
-    with file.open("a") as more:
-        more.writelines(f"{line}\n" for line in lines)
-    end = topics.end("lines")
-    eventually(lambda: topics.end("lines") > end + 10_000, within=60, what="load again")
-    ended_by(up, ctrl_c)
+    with growing(file):
+        end = topics.end("lines")
+        eventually(lambda: topics.end("lines") > end + 10_000, within=60, what="load again")
+        ended_by(up, ctrl_c)
 
 
 def _is_loopback(address: str) -> bool:

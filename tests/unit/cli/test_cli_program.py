@@ -78,7 +78,7 @@ def test_wrong_usage_is_2(run: Run, args: tuple[str, ...]) -> None:
         (NotFound("Connector n not found"), "Connector n not found"),
         (PortInUse(9092), "Port 9092 on 127.0.0.1 is taken"),
         (BrokerUnavailable("nobody there"), "nobody there"),
-        (PermissionError(13, "Permission denied", "/root/x"), "/root/x: Permission denied"),
+        (PermissionError(13, "Permission denied", "/secret/x"), "/secret/x: Permission denied"),
         (OSError(28, "No space left on device"), "No space left on device"),
         (KeyError("x"), "Unexpected KeyError: 'x' (--debug shows where)"),
     ],
