@@ -33,6 +33,7 @@ class Progress:
     transactions: int = 0
     dry_since: float | None = None
     last_step: float = 0.0
+    ended_early: bool = False
 
     def step(self) -> None:
         """The task's own code has just returned."""
@@ -87,6 +88,8 @@ class Heartbeat:
                 if select.select([connection], [], [], min(left, 0.1))[0]:
                     self._hear(connection.recv(4096))
                 self._check_answers()
+        if self.progress.ended_early:
+            connection.sendall(self._message())
 
     def _hear(self, data: bytes) -> None:
         if not data:
@@ -108,6 +111,7 @@ class Heartbeat:
             "records": progress.records,
             "bytes": progress.payload_bytes,
             "transactions": progress.transactions,
+            "ended_early": progress.ended_early,
             "dry": None if progress.dry_since is None else now - progress.dry_since,
         }
         if now - progress.last_step > STUCK_SECONDS:

@@ -37,6 +37,7 @@ def run(lease: SourceLease) -> Report:
             end, trace = loop.run(), ""
         except Exception as error:  # noqa: BLE001 (a task's error is data, whatever it is)
             end, trace = ending_of(error), trace_of(error, lease.secrets)
+            heartbeat.progress.ended_early = True
         return loop.report(end, trace)
 
 

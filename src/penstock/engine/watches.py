@@ -73,12 +73,17 @@ class TurnWatch:
             or age > self.limits.lease_seconds
             or (self.crowded and age > BUSY_QUANTUM)
             or self._all_dry()
+            or self._one_ended_early()
         )
 
     def _all_dry(self) -> bool:
         patience = 0.0 if self.crowded else self.limits.dry_seconds
         beats = self._beats.values()
         return all((b.get("dry") or -1.0) >= patience for b in beats)
+
+    def _one_ended_early(self) -> bool:
+        """A lost or failed task is reported with its whole job: so its siblings end as well."""
+        return any(b.get("ended_early") for b in list(self._beats.values()))
 
     def totals(self) -> tuple[int, int]:
         """Records and bytes moved so far by the leases of this turn."""

@@ -248,3 +248,16 @@ def test_a_task_that_hangs_is_heard_of_with_its_place(
     assert "hang_here" in turn.stuck("a")
     heartbeat.progress.step()
     assert turn.stuck("unknown") == ""
+
+
+def test_when_one_lease_ends_early_its_siblings_finish(
+    server: HeartbeatServer, beat: Callable[..., Heartbeat]
+) -> None:
+    """Else its failure would be known only at the end of their time."""
+    turn = begun()
+    sibling = beat(turn, "a")
+    server.watch("b", turn)
+    with beating(server.address, "b", QUICK) as broken:
+        assert goes_on(sibling)
+        broken.progress.ended_early = True
+    assert sibling.finish.wait(5)
