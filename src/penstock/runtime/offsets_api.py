@@ -133,16 +133,11 @@ class OffsetsApi:
             for p, o in changes
             if p is not None
         ]
-        self._transact(name, records, [])
+        self._transact(name, records)
         offsets.log.read_to_end()
         return _message(complete, verb)
 
-    def _transact(
-        self,
-        name: str,
-        records: Sequence[tuple[str, bytes, bytes | None]],
-        group_offsets: Sequence[GroupOffsets],
-    ) -> None:
+    def _transact(self, name: str, records: Sequence[tuple[str, bytes, bytes | None]]) -> None:
         """One transaction under task 0's id and this worker's membership."""
         context = self._context
         try:
@@ -151,7 +146,7 @@ class OffsetsApi:
             producer = Transactions(
                 context.connection, transactional_id(context.worker.group_id, name, 0)
             )
-            producer.commit(records, [*group_offsets, mine])
+            producer.commit(records, [mine])
         except KafkaFault as error:
             raise InternalError(f"Kafka did not take the offsets: {error}. Try again.") from error
 
@@ -189,7 +184,7 @@ class OffsetsApi:
         set_to = {p: (o, kept[p]) for p, o in changes.items() if o is not None}
         # Also of what is to be forgotten: a group in use refuses this, while nothing is changed.
         groups.recommit(context.admin, group, {**stays, **set_to})
-        self._transact(name, self._copies(name, changes, kept), [])
+        self._transact(name, self._copies(name, changes, kept))
         context.copies.log.read_to_end()
         if verb == "reset":
             groups.delete(context.admin, group)

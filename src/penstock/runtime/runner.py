@@ -156,11 +156,6 @@ class Runner(ABC):
         if self._turn is not None:
             self._turn.cancel()
 
-    def finish_turn(self) -> None:
-        """Let the running lease end now, so that the next begins afresh."""
-        if self._turn is not None:
-            self._turn.finish()
-
     # Starting and stopping the connector object.
 
     def _start(self) -> bool:

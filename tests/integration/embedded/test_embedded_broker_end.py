@@ -7,10 +7,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import psutil
 import pytest
 
 from penstock.embedded import BrokerStartFailed, EmbeddedBroker, Jars, Java
+from processes import gone
 
 PROGRAM = """
 import pathlib, sys
@@ -30,13 +30,6 @@ def wait_for(condition: Callable[[], bool], seconds: float) -> bool:
             return False
         time.sleep(0.05)
     return True
-
-
-def gone(pid: int) -> bool:
-    try:
-        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return True
 
 
 def test_bad_setting_is_quoted_from_the_log(tmp_path: Path, java: Java, jars: Jars) -> None:

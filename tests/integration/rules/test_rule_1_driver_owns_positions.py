@@ -6,10 +6,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import psutil
-
 from penstock.client import ConnectClient
 from penstock.runtime.worker import Worker
+from processes import gone
 from topics import Topics, numbers_of
 from waiting import eventually
 
@@ -25,8 +24,8 @@ def test_an_alter_while_a_task_sleeps_inside_its_transaction(
     connectors.alter_offsets(name, [{"partition": {"task": 1}, "offset": {"next": 90}}])
 
     # It wakes and tries to commit before that: Spark ends its process 3 s after the cancel.
-    assert _alive(sleeper), "the sleeper is gone already: nothing was tested"
-    eventually(lambda: not _alive(sleeper), within=15, what="the sleeper's end")
+    assert not gone(sleeper), "the sleeper is gone already: nothing was tested"
+    eventually(lambda: gone(sleeper), within=15, what="the sleeper's end")
     assert {"partition": {"task": 1}, "offset": {"next": 90}} in connectors.offsets(name)
 
     connectors.resume(name)
@@ -41,13 +40,6 @@ def _process_of_task_1(topics: Topics, name: str) -> int:
     messages = topics.messages(name, committed=False)
     mine = [m for m in messages if (m.value() or b"").startswith(b"1:")]
     return int(mine[0].key() or b"") if len(mine) >= 10 else 0
-
-
-def _alive(pid: int) -> bool:
-    try:
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
 
 
 def test_another_connectors_open_transaction_in_the_shared_offsets_partition(

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from unittest.mock import Mock, create_autospec
+from unittest.mock import Mock
 
 import pytest
 
 from penstock.cli import main
+from penstock.cli.main import Settings
 from penstock.rest import RestServer, create_app
-from penstock.rest.herder_api import HerderApi
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.delenv(f"PENSTOCK_{name}", raising=False)
     monkeypatch.setenv("PENSTOCK_STATE_DIR", str(tmp_path / "state"))
     monkeypatch.setenv("HOME", str(tmp_path))
+    # A command with --debug would otherwise speak for those that come after it.
+    monkeypatch.setattr(Settings, "debug", False)
     # Colour would be forced by these; the test runner may have them.
     for name in ("FORCE_COLOR", "CLICOLOR_FORCE", "GITHUB_ACTIONS", "PY_COLORS"):
         monkeypatch.delenv(name, raising=False)
@@ -45,13 +47,6 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
         return Result(code if isinstance(code, int) else 0, printed.out, printed.err)
 
     return run_command
-
-
-@pytest.fixture
-def herder() -> Mock:
-    herder: Mock = create_autospec(HerderApi, instance=True)
-    herder.health.return_value = ("healthy", "All is well")
-    return herder
 
 
 @pytest.fixture

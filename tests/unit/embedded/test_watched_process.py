@@ -12,6 +12,7 @@ import psutil
 import pytest
 
 from penstock.embedded.process import WatchedProcess
+from processes import gone
 
 
 def wait_for(condition: Callable[[], bool], seconds: float = 10) -> bool:
@@ -21,13 +22,6 @@ def wait_for(condition: Callable[[], bool], seconds: float = 10) -> bool:
             return False
         time.sleep(0.02)
     return True
-
-
-def gone(pid: int) -> bool:
-    try:
-        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return True
 
 
 @pytest.fixture

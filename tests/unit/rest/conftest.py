@@ -1,30 +1,11 @@
 """A served application over a herder that does as it is told."""
 
 from collections.abc import Iterator
-from unittest.mock import Mock, create_autospec
+from unittest.mock import Mock
 
 import httpx
 import pytest
 from fastapi import FastAPI
-
-from penstock.rest import RestServer, create_app
-from penstock.rest.herder_api import HerderApi
-
-
-@pytest.fixture
-def herder() -> Mock:
-    herder: Mock = create_autospec(HerderApi, instance=True)
-    herder.health.return_value = ("healthy", "All is well")
-    return herder
-
-
-@pytest.fixture(scope="module")
-def served() -> Iterator[tuple[FastAPI, str]]:
-    app = create_app(create_autospec(HerderApi, instance=True))
-    server = RestServer(app, port=0)
-    server.start()
-    yield app, server.url
-    server.stop()
 
 
 @pytest.fixture
