@@ -63,6 +63,8 @@ def worker(tmp_path_factory: pytest.TempPathFactory, broker: EmbeddedBroker) -> 
             "lease.max.ms": "8000",
             "turn.grace.ms": "4000",
             "spark.driver.memory": "2g",
+            # How long a cancelled task lives on: long enough for a test to do things meanwhile.
+            "spark.python.task.killTimeout": "10s",
         },
         tmp_path_factory.mktemp("worker"),
     )

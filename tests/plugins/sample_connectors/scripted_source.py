@@ -32,7 +32,7 @@ KEYS = ConfigDef(
     ConfigKey("pause.ms", Type.INT, default=0, doc="How long a poll takes."),
     ConfigKey("limit.file", default="", doc="A file that holds the count, read at every poll."),
     ConfigKey("blind", Type.BOOLEAN, default=False, doc="Whether the connector has no look."),
-    ConfigKey("mishap", default="", doc="exit, hang, raise, or sleep:<seconds>."),
+    ConfigKey("mishap", default="", doc="exit, hang, raise, sleep:<s>, until:<file>."),
     ConfigKey("mishap.task", Type.INT, default=0, doc="Which task it strikes."),
     ConfigKey("mishap.at", Type.INT, default=0, doc="At which number it strikes."),
     ConfigKey("mishap.once", default="", doc="A file that says it has struck."),
@@ -108,6 +108,9 @@ def strike(kind: str, argument: str, secret: str) -> None:
             time.sleep(1)
     if kind == "sleep":
         time.sleep(float(argument))
+    if kind == "until":
+        while not Path(argument).exists():
+            time.sleep(0.02)
     if kind == "raise":
         raise ValueError(f"cannot log in with {secret}")
 
