@@ -125,10 +125,10 @@ MUTATIONS = (
     ),
     Mutation(
         "sink",
-        "the last record plus one is committed, not the planned end",
-        "engine/sink_lease.py",
-        "        if not self._early:\n            return {position: end",
-        "        if False:\n            return {position: end",
+        "the last record plus one is committed, not how far was read",
+        "engine/topic_reader.py",
+        "            self._move(_position(signal), signal.offset() or 0)\n",
+        "",
         "test_rule_sink_planned_end.py::test_a_range_of_only_aborted_records",
     ),
 )

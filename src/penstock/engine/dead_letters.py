@@ -6,13 +6,12 @@ connector that was told to tolerate it: texts are cut to a length and nothing is
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
 
 from penstock.engine.lease import SinkLease
-from penstock.engine.traces import scrub
+from penstock.logs.secrets import scrub
 from penstock.sdk.errors import FatalError, RecordError
 
 HEADER_LIMIT = 4096
@@ -32,9 +31,10 @@ class DeadLetters:
     def __len__(self) -> int:
         return self._taken
 
-    def records(self) -> Iterator[Letter]:
-        """(topic, value, key, headers) of what goes to the dead letter topic."""
-        return iter(self._letters)
+    def take_letters(self) -> list[Letter]:
+        """(topic, value, key, headers) of what goes to the dead letter topic, each once."""
+        letters, self._letters = self._letters, []
+        return letters
 
     def take(self, raw: pa.RecordBatch, row: int, error: RecordError) -> None:
         """Set the record in ``row`` aside; FatalError when the connector tolerates none."""

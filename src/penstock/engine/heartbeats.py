@@ -3,6 +3,8 @@
 A thread of its own, so that a task that hangs is still heard of, with the place where it hangs.
 When nothing has been heard from the worker for ``unanswered_seconds``, the lease is an orphan and
 must end by itself: its worker is frozen, cut off or dead.
+
+What the lease has logged since goes along with each beat; log levels changed meanwhile come back.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from penstock.engine.lease import HeartbeatAddress, Limits
+from penstock.engine.lease_logs import LINES_PER_BEAT, WAITING_LINES, LeaseLog
 
 STUCK_SECONDS = 3.0
 
@@ -39,19 +42,35 @@ class Progress:
         """The task's own code has just returned."""
         self.last_step = time.monotonic()
 
+    def note(self, *, dry: bool) -> None:
+        """The lease has looked for records, and found some or none."""
+        self.step()
+        if not dry:
+            self.dry_since = None
+        elif self.dry_since is None:
+            self.dry_since = self.last_step
+
 
 class Heartbeat:
     """Beats until closed; ``finish`` and ``orphaned`` are what the lease looks at."""
 
-    def __init__(self, address: HeartbeatAddress, lease_id: str, limits: Limits) -> None:
+    def __init__(
+        self,
+        address: HeartbeatAddress,
+        lease_id: str,
+        limits: Limits,
+        log: LeaseLog | None = None,
+    ) -> None:
         self.progress = Progress(last_step=time.monotonic())
         self.finish = threading.Event()
         self.orphaned = threading.Event()
+        self._log = log
         self._address = address
         self._lease_id = lease_id
         self._limits = limits
         self._closed = threading.Event()
         self._heard = time.monotonic()
+        self._half_heard = b""
         self._main = threading.get_ident()
         self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
 
@@ -65,9 +84,11 @@ class Heartbeat:
         self._thread.start()
 
     def close(self) -> None:
-        """Stop beating."""
+        """Stop beating; what was logged is sent before."""
         self._closed.set()
         self._thread.join(timeout=2)
+        if self._log is not None:
+            self._log.print_rest()
 
     def _run(self) -> None:
         while not self._closed.is_set() and not self.orphaned.is_set():
@@ -75,14 +96,20 @@ class Heartbeat:
                 self._converse(connection)
             self._check_answers()
             self._closed.wait(0.2)
+        # A lease that ended before its first beat may still have something to tell.
+        if self._log is not None and self._log.waiting and not self.orphaned.is_set():
+            with contextlib.suppress(OSError), self._connect() as connection:
+                self._send_log(connection, WAITING_LINES)
 
     def _connect(self) -> socket.socket:
         address = (self._address.host, self._address.port)
         return socket.create_connection(address, timeout=self._limits.unanswered_seconds)
 
     def _converse(self, connection: socket.socket) -> None:
+        self._half_heard = b""
         while not self._closed.is_set() and not self.orphaned.is_set():
             connection.sendall(self._message())
+            self._send_log(connection, LINES_PER_BEAT)
             due = time.monotonic() + self._limits.heartbeat_seconds
             while not self._closed.is_set() and (left := due - time.monotonic()) > 0:
                 if select.select([connection], [], [], min(left, 0.1))[0]:
@@ -90,13 +117,23 @@ class Heartbeat:
                 self._check_answers()
         if self.progress.ended_early:
             connection.sendall(self._message())
+        self._send_log(connection, WAITING_LINES)
+
+    def _send_log(self, connection: socket.socket, most: int) -> None:
+        for line in self._log.take(most) if self._log is not None else ():
+            body = {"token": self._address.token, "log": line}
+            connection.sendall(json.dumps(body).encode() + b"\n")
 
     def _hear(self, data: bytes) -> None:
         if not data:
             raise ConnectionResetError("the worker closed the connection")
         self._heard = time.monotonic()
-        if b"finish" in data:
-            self.finish.set()
+        *lines, self._half_heard = (self._half_heard + data).split(b"\n")
+        for line in lines:
+            if line == b"finish":
+                self.finish.set()
+            elif line.startswith(b"{") and self._log is not None:
+                self._log.change_levels(json.loads(line))
 
     def _check_answers(self) -> None:
         if time.monotonic() - self._heard > self._limits.unanswered_seconds:
@@ -114,6 +151,8 @@ class Heartbeat:
             "ended_early": progress.ended_early,
             "dry": None if progress.dry_since is None else now - progress.dry_since,
         }
+        if self._log is not None:
+            body["levels"] = self._log.levels_version
         if now - progress.last_step > STUCK_SECONDS:
             body["stuck"] = self._where()
         return json.dumps(body).encode() + b"\n"
@@ -124,9 +163,11 @@ class Heartbeat:
 
 
 @contextlib.contextmanager
-def beating(address: HeartbeatAddress, lease_id: str, limits: Limits) -> Iterator[Heartbeat]:
-    """A heartbeat for the length of a ``with`` block."""
-    heartbeat = Heartbeat(address, lease_id, limits)
+def beating(
+    address: HeartbeatAddress, lease_id: str, limits: Limits, log: LeaseLog | None = None
+) -> Iterator[Heartbeat]:
+    """A heartbeat for the length of a ``with`` block; it takes ``log`` along."""
+    heartbeat = Heartbeat(address, lease_id, limits, log)
     heartbeat.start()
     try:
         yield heartbeat

@@ -14,6 +14,7 @@ from typing import Any
 
 from penstock.engine.pipeline import Pipeline
 from penstock.kafka.clients import Connection
+from penstock.logs.levels import Levels
 from penstock.sdk.tasks import Assignment, SinkTask, SourceTask
 
 KeyedOffset = tuple[bytes, Mapping[str, Any], Mapping[str, Any]]
@@ -82,6 +83,7 @@ class Lease:
     limits: Limits
     secrets: tuple[str, ...]
     producer_settings: Mapping[str, Any]
+    log_levels: Levels = field(default_factory=Levels, kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -105,13 +107,11 @@ class Tolerance:
 
 @dataclass(frozen=True)
 class SinkLease(Lease):
-    """An order to write ``ranges``, given all partitions of the task in ``assignments``."""
+    """An order to write what stands behind ``assignments``, all partitions of the task."""
 
     task_class: type[SinkTask]
     group: str
     group_metadata: bytes
-    ranges: Mapping[tuple[str, int], tuple[int, int]]
-    """Planned [start, end) of each partition that has something new."""
     assignments: tuple[Assignment, ...]
     copy_topic: str
     """Compacted topic that keeps a copy of the group's offsets, against their expiry."""

@@ -24,6 +24,7 @@ from pyspark.sql import SparkSession
 
 log = logging.getLogger(__name__)
 
+DRIVER_MEMORY = "1g"
 REDACTION = "(?i)secret|password|token|access[.]?key|jaas|sasl|ssl"
 
 LOG4J = """\
@@ -94,7 +95,7 @@ class SparkSettings:
             "spark.app.name": "penstock",
             "spark.ui.enabled": "false",
             "spark.ui.showConsoleProgress": "false",
-            "spark.driver.memory": "1g",
+            "spark.driver.memory": DRIVER_MEMORY,
             "spark.jars": ",".join(str(jar) for jar in self.jars),
             "spark.local.dir": str(self.data_dir / "spark"),
             "spark.sql.warehouse.dir": str(self.data_dir / "spark" / "warehouse"),

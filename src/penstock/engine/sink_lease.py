@@ -1,14 +1,16 @@
 """A sink lease, as it runs inside a Python worker of Spark.
 
-Arrow batches come in from Spark's Kafka source; they are cut by topic-partition, decoded,
-transformed and put in order; at the end the task flushes, and the planned ends, the dead letters
-and the copy of the positions are committed in one transaction.
+read → decode → transform → put, and a commit whenever a transaction is old or big enough, or the
+topics have run dry: the task flushes, and then how far it has come, the dead letters and the copy
+of the positions are committed in one transaction.
 """
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
+from contextlib import closing
 from typing import TypeVar
 
 import pyarrow as pa
@@ -17,24 +19,34 @@ from penstock.engine import producers
 from penstock.engine.dead_letters import DeadLetters
 from penstock.engine.heartbeats import Heartbeat, beating
 from penstock.engine.lease import End, Report, SinkLease
-from penstock.engine.raw_batches import by_partition
+from penstock.engine.lease_logs import logged
+from penstock.engine.topic_reader import Position, TopicReader
 from penstock.engine.traces import ending_of, trace_of
 from penstock.kafka.errors import LeaseLost
 from penstock.kafka.sink_copies import copy_key, copy_value
-from penstock.kafka.transactions import GroupOffsets, Transactions
+from penstock.kafka.transactions import GroupOffsets
 from penstock.sdk.errors import RecordError, RetriableError
 from penstock.sdk.tasks import SinkTask
 
-Position = tuple[str, int]
+log = logging.getLogger(__name__)
+
+MOST_RECORDS = 10_000
+FEWEST_RECORDS = 100
+SHORT, LONG = 0.1, 0.5
+"""Seconds within which a batch should be put: a lease hears *finish* only between batches."""
+
 T = TypeVar("T")
 
 
-def run(lease: SinkLease, batches: Iterator[pa.RecordBatch]) -> Report:
+def run(lease: SinkLease) -> Report:
     """Run the lease to its end. Never raises: whatever happens is in the report."""
-    with beating(lease.heartbeat, lease.lease_id, lease.limits) as heartbeat:
+    with (
+        logged(lease) as lines,
+        beating(lease.heartbeat, lease.lease_id, lease.limits, lines) as heartbeat,
+    ):
         loop = _Loop(lease, heartbeat)
         try:
-            end, trace = loop.run(batches), ""
+            end, trace = loop.run(), ""
         except Exception as error:  # noqa: BLE001 (a task's error is data, whatever it is)
             end, trace = ending_of(error), trace_of(error, lease.secrets)
             heartbeat.progress.ended_early = True
@@ -47,43 +59,67 @@ class _Loop:
     def __init__(self, lease: SinkLease, heartbeat: Heartbeat) -> None:
         self._lease = lease
         self._heartbeat = heartbeat
+        self._progress = heartbeat.progress
         self._dead = DeadLetters(lease)
-        self._reached: dict[Position, int] = {}
-        self._early = False
-        self._producer: Transactions | None = None
+        self._began: float | None = None
+        self._records = 0
+        self._bytes = 0
+        self._most = FEWEST_RECORDS
+        self._topics: set[str] = set()
         self._committed: dict[Position, tuple[int, str]] = {}
+        self._until = time.monotonic() + lease.limits.lease_seconds
 
     def report(self, end: End, trace: str) -> Report:
         """What the worker is told."""
-        progress = self._heartbeat.progress
         return Report(
             task=self._lease.task,
             lease_id=self._lease.lease_id,
             end=end,
             sink_positions=self._committed,
-            records=progress.records,
-            payload_bytes=progress.payload_bytes,
+            records=self._progress.records,
+            payload_bytes=self._progress.payload_bytes,
             dead_letters=len(self._dead),
-            topics=frozenset(topic for topic, _ in self._lease.ranges),
+            topics=frozenset(self._topics),
             trace=trace,
         )
 
-    def run(self, batches: Iterator[pa.RecordBatch]) -> End:
-        """Write everything, then commit."""
-        task = self._lease.task_class()
+    def run(self) -> End:
+        """Read, put and commit until told to finish; a clean end keeps the producer."""
+        self._producer = producers.acquire(self._lease)
         try:
-            self._retrying(lambda: task.start(self._lease.config))
-            task.open(self._lease.assignments)
+            self._run_task(self._lease.task_class())
+        except BaseException:
+            self._producer.abort()
+            raise
+        producers.keep(self._lease, self._producer)
+        return End.DONE
+
+    def _run_task(self, task: SinkTask) -> None:
+        lease = self._lease
+        starts = {(a.topic, a.partition): a.offset for a in lease.assignments}
+        try:
+            self._retrying(lambda: task.start(lease.config))
+            task.open(lease.assignments)
             self._mark_beginning(task)
-            self._write(task, batches)
-            self._raise_if_orphaned()
-            metadata = self._retrying(task.flush)
+            with closing(TopicReader(lease.connection, starts, headers=_wanted(lease))) as reader:
+                self._read_until_over(task, reader)
         finally:
             task.stop()
-        self._commit(self._ends(), metadata)
-        if self._producer is not None:
-            producers.keep(self._lease, self._producer)
-        return End.DONE
+
+    def _read_until_over(self, task: SinkTask, reader: TopicReader) -> None:
+        while not self._over():
+            batches = reader.read(self._most, self._lease.limits.poll_pause)
+            for batch in batches:
+                self._put_partition(task, batch)
+            self._progress.note(dry=not batches)
+            if self._commit_due(dry=not batches):
+                self._commit_reached(task, reader)
+        if self._heartbeat.orphaned.is_set():
+            raise LeaseLost("the worker no longer answers heartbeats")
+        self._commit_reached(task, reader)
+
+    def _over(self) -> bool:
+        return self._heartbeat.over or time.monotonic() > self._until
 
     def _mark_beginning(self, task: SinkTask) -> None:
         """Before a task's very first record: commit where its target stands now.
@@ -97,25 +133,22 @@ class _Loop:
         if metadata:
             self._commit({(a.topic, a.partition): a.offset for a in assignments}, metadata)
 
-    def _write(self, task: SinkTask, batches: Iterator[pa.RecordBatch]) -> None:
-        for batch in batches:
-            # Told to finish, the rest is read and dropped: Spark's writer wants to be heard out.
-            self._early = self._early or self._heartbeat.over
-            if not self._early:
-                for raw in by_partition(batch):
-                    self._put_partition(task, raw)
-
     def _put_partition(self, task: SinkTask, raw: pa.RecordBatch) -> None:
-        position = (raw.column("topic")[0].as_py(), raw.column("partition")[0].as_py())
-        after = raw.column("offset")[-1].as_py() + 1
-        size = raw.column("value").nbytes
+        began = time.monotonic()
+        self._began = self._began or began
         for batch in self._decoded(raw):
             self._put(task, raw, batch)
-        self._reached[position] = after
-        progress = self._heartbeat.progress
-        progress.records += raw.num_rows
-        progress.payload_bytes += size
-        progress.step()
+        self._records += raw.num_rows
+        self._bytes += raw.column("value").nbytes
+        self._topics.add(raw.column("topic")[0].as_py())
+        self._learn(raw.num_rows, time.monotonic() - began)
+
+    def _learn(self, rows: int, seconds: float) -> None:
+        """Batches as large as the task puts in a fraction of a second."""
+        if seconds > LONG:
+            self._most = max(1, self._most // 2)
+        elif seconds < SHORT and rows * 2 > self._most:
+            self._most = min(MOST_RECORDS, self._most * 2)
 
     def _decoded(self, raw: pa.RecordBatch) -> list[pa.RecordBatch]:
         """Decoded and transformed, without the records for which that does not work."""
@@ -139,7 +172,7 @@ class _Loop:
 
     def _put_once(self, task: SinkTask, batch: pa.RecordBatch) -> None:
         self._retrying(lambda: task.put(batch))
-        self._heartbeat.progress.step()
+        self._progress.step()
 
     def _retrying(self, call: Callable[[], T]) -> T:
         """Repeat a call that says it may be repeated, until told to finish."""
@@ -147,46 +180,50 @@ class _Loop:
             try:
                 return call()
             except RetriableError as error:
-                self._heartbeat.progress.step()
+                self._progress.step()
                 if self._heartbeat.over:
                     raise LeaseLost(f"told to finish while retrying: {error}") from error
                 time.sleep(error.retry_after)
 
-    def _raise_if_orphaned(self) -> None:
-        if self._heartbeat.orphaned.is_set():
-            raise LeaseLost("the worker no longer answers heartbeats")
+    def _commit_due(self, *, dry: bool) -> bool:
+        if dry:
+            return True
+        limits = self._lease.limits
+        return self._began is not None and (
+            time.monotonic() - self._began >= limits.transaction_seconds
+            or self._records >= limits.transaction_records
+            or self._bytes >= limits.transaction_bytes
+        )
 
-    def _ends(self) -> dict[Position, int]:
-        """The planned ends; after an early stop, only as far as was written.
-
-        The planned end, not the last record plus one: a range of markers or of aborted records
-        has no last record, and would be planned again for ever.
-        """
-        if not self._early:
-            return {position: end for position, (_, end) in self._lease.ranges.items()}
-        return dict(self._reached)
+    def _commit_reached(self, task: SinkTask, reader: TopicReader) -> None:
+        """Commit how far the reader has come, all of which has been put."""
+        ends = {
+            position: end
+            for position, end in reader.reached.items()
+            if self._committed.get(position, (None, ""))[0] != end
+        }
+        if ends:
+            self._commit(ends, self._retrying(task.flush))
+        self._progress.records += self._records
+        self._progress.payload_bytes += self._bytes
+        self._began = None
+        self._records = self._bytes = 0
 
     def _commit(self, ends: dict[Position, int], metadata: str) -> None:
-        if not ends:
-            return
-        lease = self._lease
-        producer = self._producer or producers.acquire(lease)
-        self._producer = None
-        try:
-            for topic, value, key, headers in self._dead.records():
-                producer.send(topic, value, key, headers=headers)
-            offsets = [(t, p, end, metadata) for (t, p), end in ends.items()]
-            producer.commit(
-                self._copies(ends, metadata),
-                [
-                    GroupOffsets(lease.group_metadata, offsets),
-                    GroupOffsets(lease.membership.metadata, [(lease.membership.topic, 0, 0, "")]),
-                ],
-            )
-        except BaseException:
-            producer.abort()
-            raise
-        self._producer = producer
+        lease, producer = self._lease, self._producer
+        for topic, value, key, headers in self._dead.take_letters():
+            producer.send(topic, value, key, headers=headers)
+        offsets = [(t, p, end, metadata) for (t, p), end in ends.items()]
+        producer.commit(
+            self._copies(ends, metadata),
+            [
+                GroupOffsets(lease.group_metadata, offsets),
+                GroupOffsets(lease.membership.metadata, [(lease.membership.topic, 0, 0, "")]),
+            ],
+        )
+        log.debug("committed %s", offsets)
+        self._progress.step()
+        self._progress.transactions += 1
         self._committed |= {position: (end, metadata) for position, end in ends.items()}
 
     def _copies(
@@ -195,6 +232,11 @@ class _Loop:
         for (topic, partition), end in ends.items():
             key = copy_key(self._lease.connector, topic, partition)
             yield self._lease.copy_topic, key, copy_value(end, metadata)
+
+
+def _wanted(lease: SinkLease) -> bool:
+    """Whether anybody looks at headers, which cost more than the rest of a record."""
+    return lease.task_class.wants_headers or bool(lease.tolerance.dead_letter_topic)
 
 
 def _without(batch: pa.RecordBatch, row: int) -> pa.RecordBatch:

@@ -6,6 +6,7 @@ transaction is old or big enough, or the source has run dry.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 from penstock.engine import producers
 from penstock.engine.heartbeats import Heartbeat, beating
 from penstock.engine.lease import End, KeyedOffset, Report, SourceLease
+from penstock.engine.lease_logs import logged
 from penstock.engine.producing import produce
 from penstock.engine.traces import ending_of, trace_of
 from penstock.kafka.errors import LeaseLost, TransactionAborted
@@ -26,12 +28,17 @@ from penstock.sdk.packing import pack
 from penstock.sdk.records import SourceRecord
 from penstock.sdk.tasks import SourceTask
 
+log = logging.getLogger(__name__)
+
 MAX_ABORTS = 5
 
 
 def run(lease: SourceLease) -> Report:
     """Run the lease to its end. Never raises: whatever happens is in the report."""
-    with beating(lease.heartbeat, lease.lease_id, lease.limits) as heartbeat:
+    with (
+        logged(lease) as lines,
+        beating(lease.heartbeat, lease.lease_id, lease.limits, lines) as heartbeat,
+    ):
         loop = _Loop(lease, heartbeat)
         try:
             end, trace = loop.run(), ""
@@ -126,11 +133,7 @@ class _Loop:
         except RetriableError as error:
             self._heartbeat.finish.wait(error.retry_after)
             batches = []
-        self._progress.step()
-        if batches:
-            self._progress.dry_since = None
-        elif self._progress.dry_since is None:
-            self._progress.dry_since = time.monotonic()
+        self._progress.note(dry=not batches)
         return batches
 
     def _produce(self, producer: Transactions, batch: SourceBatch) -> None:
@@ -167,6 +170,7 @@ class _Loop:
         offsets = [(lease.offsets_topic, k, dump(o)) for k, _, o in self._pending.values()]
         standing = GroupOffsets(lease.membership.metadata, [(lease.membership.topic, 0, 0, "")])
         producer.commit(offsets, [standing])
+        log.debug("committed %d records", self._records)
         self._progress.step()
         self._positions.update(self._pending)
         self._committed.update(self._pending)

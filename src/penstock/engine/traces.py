@@ -13,6 +13,7 @@ from penstock.kafka.errors import (
     OutcomeUnknown,
     TransactionAborted,
 )
+from penstock.logs.secrets import scrub
 from penstock.sdk.errors import PenstockError
 
 LIMIT = 8000
@@ -37,11 +38,3 @@ def ending_of(error: BaseException) -> End:
     if isinstance(error, TransactionAborted) and error.passing:
         return End.LOST
     return End.FAILED
-
-
-def scrub(text: str, secrets: Iterable[str]) -> str:
-    """``text`` without any of ``secrets``."""
-    for secret in sorted(set(secrets), key=len, reverse=True):
-        if secret:
-            text = text.replace(secret, "[hidden]")
-    return text

@@ -18,7 +18,6 @@ from pyspark import TaskContext
 from pyspark.sql import DataFrame, SparkSession
 
 from penstock.engine import sink_lease, source_lease
-from penstock.engine.kafka_reads import read_ranges
 from penstock.engine.lease import (
     End,
     HeartbeatAddress,
@@ -142,12 +141,8 @@ class Turn:
                 context.removeJobTag(self._tag)
 
     def _job(self, spark: SparkSession) -> DataFrame:
-        if isinstance(self.leases[0], SinkLease):
-            leases = [lease for lease in self.leases if isinstance(lease, SinkLease)]
-            return read_ranges(spark, leases).mapInArrow(_sink_stage(leases), RESULT)
-        sources = [lease for lease in self.leases if isinstance(lease, SourceLease)]
-        n = len(sources)
-        return spark.range(0, n, 1, n).mapInArrow(_source_stage(sources), RESULT)
+        n = len(self.leases)
+        return spark.range(0, n, 1, n).mapInArrow(_stage(self.leases), RESULT)
 
     def _broken(self, error: Exception) -> TurnBroken:
         if self._cancelled:
@@ -160,22 +155,21 @@ class Turn:
 Stage = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
-def _source_stage(leases: Sequence[SourceLease]) -> Stage:
+def _stage(leases: Sequence[Lease]) -> Stage:
     def stage(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         lease = leases[_partition()]
         for _ in batches:
             pass
-        yield _row(_again(lease) or source_lease.run(lease))
+        yield _row(_again(lease) or _run(lease))
 
     return stage
 
 
-def _sink_stage(leases: Sequence[SinkLease]) -> Stage:
-    def stage(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        lease = leases[_partition()]
-        yield _row(_again(lease) or sink_lease.run(lease, iter(batches)))
-
-    return stage
+def _run(lease: Lease) -> Report:
+    if isinstance(lease, SinkLease):
+        return sink_lease.run(lease)
+    assert isinstance(lease, SourceLease)  # noqa: S101 (there are two kinds)
+    return source_lease.run(lease)
 
 
 def _partition() -> int:

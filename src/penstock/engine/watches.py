@@ -1,6 +1,7 @@
 """The worker's end of the heartbeat: one server, and a watch per lease and per turn.
 
 The server listens where executors can reach the driver; a beat without the token is dropped.
+Lines that a lease has logged come the same way, and changed log levels go back with an answer.
 """
 
 from __future__ import annotations
@@ -16,9 +17,13 @@ import time
 from typing import Any
 
 from penstock.engine.lease import HeartbeatAddress, Limits
+from penstock.engine.lease_logs import tell
+from penstock.logs.levels import in_use
 
 BUSY_QUANTUM = 3.0
 """Seconds a busy lease may run on while others wait for its slot."""
+MESSAGE_BYTES = 1024 * 1024
+"""Longer than any message of a lease: texts in it are cut to some thousand characters."""
 
 
 class TurnWatch:
@@ -137,8 +142,20 @@ class HeartbeatServer:
             str(body.get("token", "")), self._token
         ):
             return None
+        if "log" in body:
+            tell(body["log"])
+            return b""
         turn = self._watches.get(str(body.get("lease")))
-        return b"finish\n" if turn is None else turn.beat(body["lease"], connection, body)
+        answer = b"finish\n" if turn is None else turn.beat(body["lease"], connection, body)
+        return answer + _newer_levels(body.get("levels"))
+
+
+def _newer_levels(known: Any) -> bytes:
+    """For a lease that goes by older levels: those of now, as a line of their own."""
+    levels = in_use()
+    if known is None or known == levels.version:
+        return b""
+    return json.dumps(levels.to_json()).encode() + b"\n"
 
 
 class _Server(socketserver.ThreadingTCPServer):
@@ -156,7 +173,7 @@ class _Handler(socketserver.StreamRequestHandler):
 
     def handle(self) -> None:
         with contextlib.suppress(OSError):
-            for line in iter(lambda: self.rfile.readline(65536), b""):
+            for line in iter(lambda: self.rfile.readline(MESSAGE_BYTES), b""):
                 reply = self.server.owner.answer(self.connection, line)
                 if reply is None:
                     return

@@ -32,6 +32,18 @@ log.addFilter(_Routine())
 
 MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 TRANSACTION_TIMEOUT_MS = 60_000
+KAFKA_PYTHON = {
+    "security.protocol": "security_protocol",
+    "sasl.mechanism": "sasl_mechanism",
+    "sasl.mechanisms": "sasl_mechanism",
+    "sasl.username": "sasl_plain_username",
+    "sasl.password": "sasl_plain_password",
+    "ssl.ca.location": "ssl_cafile",
+    "ssl.certificate.location": "ssl_certfile",
+    "ssl.key.location": "ssl_keyfile",
+    "ssl.key.password": "ssl_password",
+}
+"""librdkafka's names of security settings, and kafka-python's."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +62,11 @@ class Connection:
             "socket.keepalive.enable": True,
             **self.security,
         }
+
+    def kafka_python_settings(self) -> dict[str, Any]:
+        """The same for a client of kafka-python, as far as it knows these settings."""
+        known = {KAFKA_PYTHON[k]: v for k, v in self.security.items() if k in KAFKA_PYTHON}
+        return {"bootstrap_servers": self.bootstrap_servers.split(","), **known}
 
     def secrets(self) -> list[str]:
         """Values that must never be printed."""
@@ -105,7 +122,11 @@ def producer(connection: Connection, **settings: Any) -> Producer:
 
 
 def reader(
-    connection: Connection, *, committed: bool = True, group: str = "penstock-reader"
+    connection: Connection,
+    *,
+    committed: bool = True,
+    group: str = "penstock-reader",
+    **settings: Any,
 ) -> Consumer:
     """A consumer for ``assign``: it belongs to no group, stores nothing, reports ends."""
     return Consumer(
@@ -121,6 +142,7 @@ def reader(
             "fetch.message.max.bytes": MAX_MESSAGE_BYTES,
             "fetch.max.bytes": MAX_MESSAGE_BYTES,
             "receive.message.max.bytes": MAX_MESSAGE_BYTES + 1024 * 1024,
+            **settings,
         },
         logger=log,
     )

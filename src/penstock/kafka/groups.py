@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient
@@ -109,7 +108,7 @@ def forget(connection: Connection, group: str, partitions: Iterable[Position]) -
     if not wanted:
         return
     try:
-        client = KafkaAdminClient(**_kafka_python_settings(connection))
+        client = KafkaAdminClient(**connection.kafka_python_settings())
         try:
             outcomes = client.delete_group_offsets(group, wanted)
         finally:
@@ -125,22 +124,6 @@ def forget(connection: Connection, group: str, partitions: Iterable[Position]) -
             raise GroupInUse(outcome.__name__)
         if outcome not in (errors.NoError, errors.UnknownTopicOrPartitionError):
             raise BrokerUnavailable(outcome.__name__)
-
-
-def _kafka_python_settings(connection: Connection) -> dict[str, Any]:
-    names = {
-        "security.protocol": "security_protocol",
-        "sasl.mechanism": "sasl_mechanism",
-        "sasl.mechanisms": "sasl_mechanism",
-        "sasl.username": "sasl_plain_username",
-        "sasl.password": "sasl_plain_password",
-        "ssl.ca.location": "ssl_cafile",
-        "ssl.certificate.location": "ssl_certfile",
-        "ssl.key.location": "ssl_keyfile",
-        "ssl.key.password": "ssl_password",
-    }
-    known = {names[k]: v for k, v in connection.security.items() if k in names}
-    return {"bootstrap_servers": connection.bootstrap_servers.split(","), **known}
 
 
 def _fault(client: AdminClient, error: KafkaException) -> KafkaFault:

@@ -1,7 +1,9 @@
-"""When each connector gets its turn: one timer heap and two small pools for all of them.
+"""When each connector gets its turn: one timetable and two small pools for all of them.
 
-A connector is looked at on the pool of looks, which never waits for a turn; when the look finds
+A connector is looked at by a thread of looks, which never waits for a turn; when the look finds
 work, the turn runs on the pool of turns. At most one of the two runs for a connector at any time.
+Of the threads of looks one leads: it alone waits for the timetable and does the looks itself, for
+a look costs much less than waking a thread. Where looks take their time, another takes the lead.
 While turns wait for a thread or a slot, the running ones are told that it is crowded: they then
 end as soon as they are dry, and after a few seconds at the latest.
 """
@@ -9,7 +11,6 @@ end as soon as they are dry, and after a few seconds at the latest.
 from __future__ import annotations
 
 import contextlib
-import heapq
 import logging
 import threading
 import time
@@ -19,11 +20,15 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from penstock.engine.turns import Turn
+from penstock.logs.subject import about
+from penstock.runtime.timetable import Timetable
 
 log = logging.getLogger(__name__)
 
 LOOK_THREADS = 4
 TICK = 0.2
+LONG_BURST = 0.005
+"""Seconds of looks without a rest, after which another thread is worth waking."""
 
 
 @dataclass(frozen=True)
@@ -58,21 +63,26 @@ class Scheduler:
     def __init__(self, slots: int, grace_seconds: float) -> None:
         self._slots = slots
         self._grace_seconds = grace_seconds
-        self._looks = ThreadPoolExecutor(LOOK_THREADS, thread_name_prefix="look")
         self._turns = ThreadPoolExecutor(slots, thread_name_prefix="turn")
-        self._changed = threading.Condition()
-        self._heap: list[tuple[float, int, Runnable]] = []
-        self._due: dict[int, float] = {}
+        lock = threading.RLock()
+        self._changed = threading.Condition(lock)
+        self._no_leader = threading.Condition(lock)
+        self._leader: int | None = None
+        self._burst_began: float | None = None
+        self._look_began: float | None = None
+        self._timetable: Timetable[Runnable] = Timetable()
         self._busy: set[int] = set()
         self._woken: set[int] = set()
         self._gone: set[int] = set()
-        self._count = 0
         self._waiting = 0
         self._active: set[Turn] = set()
         self._stopping = False
         self._threads = [
-            threading.Thread(target=self._run_timer, name="timer", daemon=True),
             threading.Thread(target=self._run_monitor, name="turn-monitor", daemon=True),
+            *(
+                threading.Thread(target=self._run_looks, name=f"look-{number}", daemon=True)
+                for number in range(LOOK_THREADS)
+            ),
         ]
 
     def start(self) -> None:
@@ -85,7 +95,7 @@ class Scheduler:
         with self._changed:
             self._stopping = True
             self._changed.notify_all()
-        self._looks.shutdown(wait=False, cancel_futures=True)
+            self._no_leader.notify_all()
         self._turns.shutdown(wait=False, cancel_futures=True)
 
     def wake(self, runner: Runnable, delay: float = 0.0) -> None:
@@ -101,7 +111,7 @@ class Scheduler:
     def forget(self, runner: Runnable) -> None:
         """Give ``runner`` no more turns."""
         with self._changed:
-            self._due.pop(id(runner), None)
+            self._timetable.strike(runner)
             if id(runner) in self._busy:
                 self._gone.add(id(runner))
 
@@ -117,47 +127,54 @@ class Scheduler:
                 self._active.discard(turn)
 
     def _push(self, runner: Runnable, delay: float) -> None:
-        due = time.monotonic() + delay
-        planned = self._due.get(id(runner))
-        if planned is not None and planned <= due:
-            return
-        self._due[id(runner)] = due
-        self._count += 1
-        heapq.heappush(self._heap, (due, self._count, runner))
-        self._changed.notify_all()
+        if self._timetable.enter(runner, time.monotonic(), delay):
+            self._changed.notify()
 
-    def _run_timer(self) -> None:
-        while True:
-            with self._changed:
-                if self._stopping:
-                    return
-                runner = self._pop_due()
-                if runner is None:
-                    self._changed.wait(self._pause())
-                    continue
-                self._busy.add(id(runner))
-                # Within the lock: ``stop`` cannot end the pool in between.
-                self._looks.submit(self._step, runner)
+    def _run_looks(self) -> None:
+        while (runner := self._next_look()) is not None:
+            self._step(runner)
 
-    def _pause(self) -> float | None:
-        return max(0.0, self._heap[0][0] - time.monotonic()) if self._heap else None
-
-    def _pop_due(self) -> Runnable | None:
-        while self._heap and self._heap[0][0] <= time.monotonic():
-            due, _, runner = heapq.heappop(self._heap)
-            if self._due.get(id(runner)) == due:
-                del self._due[id(runner)]
-                return runner
+    def _next_look(self) -> Runnable | None:
+        """Wait to lead, then for somebody to look at; None at the end of all service."""
+        me = threading.get_ident()
+        with self._changed:
+            while not self._stopping:
+                self._leader = self._leader or me
+                if self._leader != me:
+                    self._no_leader.wait()
+                elif (runner := self._timetable.take(time.monotonic())) is not None:
+                    self._begin_look(runner)
+                    return runner
+                else:
+                    self._rest()
         return None
+
+    def _begin_look(self, runner: Runnable) -> None:
+        now = time.monotonic()
+        self._busy.add(id(runner))
+        self._look_began = now
+        self._burst_began = self._burst_began or now
+        if now - self._burst_began > LONG_BURST and self._timetable.pause(now) == 0.0:
+            self._hand_over()
+
+    def _rest(self) -> None:
+        self._burst_began = self._look_began = None
+        self._changed.wait(self._timetable.pause(time.monotonic()))
+
+    def _hand_over(self) -> None:
+        """Let another thread lead; this one follows when its look is done."""
+        self._leader = self._burst_began = self._look_began = None
+        self._no_leader.notify()
 
     def _step(self, runner: Runnable) -> None:
         outcome = _guarded(runner.look, runner)
-        if outcome.turn and not self._stopping:
-            with self._changed:
-                self._waiting += 1
-            self._turns.submit(self._take_turn, runner)
-        else:
+        if not outcome.turn:
             self._done(runner, outcome)
+            return
+        with self._changed:
+            if not self._stopping:
+                self._waiting += 1
+                self._turns.submit(self._take_turn, runner)
 
     def _take_turn(self, runner: Runnable) -> None:
         with self._changed:
@@ -184,6 +201,8 @@ class Scheduler:
                 active = list(self._active)
                 wanted = sum(len(turn.leases) for turn in active)
                 crowded = self._waiting > 0 or wanted > self._slots
+                if self._look_began and time.monotonic() - self._look_began > TICK:
+                    self._hand_over()
             for turn in active:
                 turn.watch.crowded = crowded
                 if turn.watch.age > turn.watch.limits.lease_seconds + self._grace_seconds:
@@ -193,8 +212,9 @@ class Scheduler:
 
 def _guarded(step: Callable[[], Next], runner: Runnable) -> Next:
     """A defect in one connector's loop must not end it, nor anybody else's."""
-    try:
-        return step()
-    except Exception:
-        log.exception("connector %s: its loop stumbled; trying again", runner.name)
-        return Next(delay=1.0)
+    with about(runner.name):
+        try:
+            return step()
+        except Exception:
+            log.exception("the loop stumbled; trying again")
+            return Next(delay=1.0)

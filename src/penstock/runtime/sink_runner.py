@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from penstock.engine.lease import Lease, Limits, Report, SinkLease, Tolerance
@@ -15,13 +16,16 @@ from penstock.kafka.names import sink_group
 from penstock.kafka.topics import Position
 from penstock.runtime.runner import Runner
 from penstock.runtime.scheduler import TURN, Next
-from penstock.runtime.sink_plan import Budget, assign, plan_ranges, subscribed
+from penstock.runtime.sink_plan import assign, subscribed
 from penstock.runtime.sink_positions import restored_positions
 from penstock.sdk.tasks import Assignment
 
 log = logging.getLogger(__name__)
 
 RECHECK_SECONDS = 10.0
+LEASE_SECONDS = 10.0
+"""A sink's lease is short: new topics and partitions, and offsets that somebody has changed from
+outside, are seen between two of them."""
 
 
 class SinkRunner(Runner):
@@ -34,9 +38,6 @@ class SinkRunner(Runner):
         self._positions: dict[Position, Committed] | None = None
         self._read_at = 0.0
         self._tasks_of: dict[Position, int] = {}
-        self._budget = Budget()
-        self._began = 0.0
-        self._moved: list[tuple[int, int]] = []
 
     def _look(self) -> Next:
         partitions = self._partitions()
@@ -69,7 +70,7 @@ class SinkRunner(Runner):
     def _compare(self, found: dict[Position, Committed]) -> None:
         """Notice a change that somebody made from outside: it is the new position."""
         if self._positions is not None and not self.unsure and found != self._positions:
-            log.warning("connector %s: its group's offsets were changed from outside", self.name)
+            log.warning("the group's offsets were changed from outside")
         self._positions = found
 
     def _read_positions(self) -> None:
@@ -81,19 +82,25 @@ class SinkRunner(Runner):
         partitions = [p for p in self._partitions() if self._tasks_of[p] in tasks]
         first = topics.beginnings(self.context.admin, partitions)
         self._fail_where_data_is_gone(first)
-        starts = {p: self._start_of(p, first) for p in partitions if p in first}
-        ranges = plan_ranges(starts, self.context.ends.of(partitions), self._budget)
-        self._began = time.monotonic()
-        self._moved = []
+        starts = self._readable({p: self._start_of(p, first) for p in partitions if p in first})
+        short = replace(limits, lease_seconds=min(LEASE_SECONDS, limits.lease_seconds))
         return [
-            self._lease(task, limits, mine, starts)
+            self._lease(task, short, mine)
             for task in tasks
-            if task not in self.failed and (mine := self._of_task(ranges, task))
+            if task not in self.failed and (mine := self._of_task(starts, task))
         ]
 
     def _start_of(self, position: Position, first: Mapping[Position, int]) -> int:
         committed = (self._positions or {}).get(position)
         return first[position] if committed is None else committed[0]
+
+    def _readable(self, starts: dict[Position, int]) -> dict[Position, int]:
+        """Without what ends before the place where we stand: there is nothing to read yet."""
+        ends = self.context.ends.of(starts)
+        doubtful = [p for p, start in starts.items() if start > ends.get(p, 0)]
+        if doubtful:  # our own last lease may know more than that answer
+            ends |= topics.ends(self.context.admin, doubtful, committed=False)
+        return {p: start for p, start in starts.items() if start <= ends.get(p, 0)}
 
     def _of_task(self, values: Mapping[Position, Any], task: int) -> dict[Position, Any]:
         return {p: v for p, v in values.items() if self._tasks_of[p] == task}
@@ -116,24 +123,22 @@ class SinkRunner(Runner):
         self,
         task: int,
         limits: Limits,
-        ranges: Mapping[Position, tuple[int, int]],
         starts: Mapping[Position, int],
     ) -> SinkLease:
         return SinkLease(
             **self._lease_fields(task, limits),
             group=self.group,
             group_metadata=self._metadata(),
-            ranges=ranges,
-            assignments=self._assignments(task, starts),
+            assignments=self._assignments(starts),
             copy_topic=self.context.copies.log.topic,
             tolerance=self._tolerance(),
         )
 
-    def _assignments(self, task: int, starts: Mapping[Position, int]) -> tuple[Assignment, ...]:
+    def _assignments(self, starts: Mapping[Position, int]) -> tuple[Assignment, ...]:
         positions = self._positions or {}
         return tuple(
             Assignment(topic, partition, start, positions.get((topic, partition), (0, ""))[1])
-            for (topic, partition), start in self._of_task(starts, task).items()
+            for (topic, partition), start in starts.items()
         )
 
     def _metadata(self) -> bytes:
@@ -153,12 +158,6 @@ class SinkRunner(Runner):
     def _absorb(self, report: Report) -> None:
         assert self._positions is not None  # noqa: S101 (read by _recover)
         self._positions.update(report.sink_positions)
-        self._moved = [*self._moved, (report.records, report.payload_bytes)]
-
-    def _after(self, moved: int) -> Next:
-        records, size = (sum(column) for column in zip((0, 0), *self._moved, strict=True))
-        self._budget.learn(records, size, time.monotonic() - self._began)
-        return super()._after(moved)
 
     def recommit(self) -> None:
         """Commit unchanged positions again, so that the broker does not let them expire."""

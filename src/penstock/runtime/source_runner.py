@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from penstock.engine.lease import KeyedOffset, Lease, Limits, Report, SourceLease
 from penstock.runtime.runner import PROBE_PAUSE, Runner
@@ -14,32 +14,44 @@ class SourceRunner(Runner):
     """Turns of a source: positions are what the last lease returned, or the offsets topic."""
 
     _positions: dict[str, KeyedOffset] | None = None
+    _reader: OffsetReader | None = None
     _probing = False
 
     def _look(self) -> Next:
-        known = self._known()
-        answer = self._connector.look(OffsetReader((p, o) for _, p, o in known))
+        answer = self._connector.look(self._offsets())
         self._probing = answer is None
         return self._idle() if answer is False else TURN
 
-    def _known(self) -> Sequence[KeyedOffset]:
+    def _offsets(self) -> OffsetReader:
+        """Kept as long as it is true: an idle connector is looked at several times a second."""
         if self._positions is None or self.unsure:
-            return self.context.offsets.of(self.name)
-        return list(self._positions.values())
+            return _reader(self.context.offsets.of(self.name))
+        if self._reader is None:
+            self._reader = _reader(self._positions.values())
+        return self._reader
 
     def _read_positions(self) -> None:
+        self._reader = None
         self.context.offsets.log.read_to_end()
         self._positions = {
             canonical(entry[1]): entry for entry in self.context.offsets.of(self.name)
         }
 
     def _plan(self, tasks: Sequence[int], limits: Limits) -> list[Lease]:
-        return [self._lease(task, limits) for task in tasks]
+        extras = self._extras()
+        return [self._lease(task, limits, extras.get(task, {})) for task in tasks]
 
-    def _lease(self, task: int, limits: Limits) -> SourceLease:
+    def _extras(self) -> dict[int, Mapping[str, str]]:
+        """What the connector adds to each task's configuration for this turn."""
+        live = self._live()
+        extras = self._connector.plan(self._offsets(), live)
+        return {} if extras is None else dict(zip(live, extras, strict=True))
+
+    def _lease(self, task: int, limits: Limits, extra: Mapping[str, str]) -> SourceLease:
         assert self._positions is not None  # noqa: S101 (read by _recover)
+        fields = self._lease_fields(task, limits)
         return SourceLease(
-            **self._lease_fields(task, limits),
+            **{**fields, "config": {**fields["config"], **extra}},
             offsets_topic=self.context.offsets.log.topic,
             positions=tuple(self._positions.values()),
             partition_keys=self._connector.partition_keys,
@@ -47,6 +59,7 @@ class SourceRunner(Runner):
 
     def _absorb(self, report: Report) -> None:
         assert self._positions is not None  # noqa: S101 (read by _recover)
+        self._reader = None
         for entry in report.positions:
             self._positions[canonical(entry[1])] = entry
 
@@ -56,3 +69,7 @@ class SourceRunner(Runner):
             return super()._idle()
         self._pause = min(self._pause * 2, PROBE_PAUSE)
         return Next(delay=self._pause)
+
+
+def _reader(entries: Iterable[KeyedOffset]) -> OffsetReader:
+    return OffsetReader((partition, offset) for _, partition, offset in entries)

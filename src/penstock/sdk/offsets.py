@@ -13,9 +13,12 @@ SourceOffset = Mapping[str, Any]
 """How far that stream has been read, e.g. ``{"position": 30}``."""
 
 
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
 def canonical(partition: SourcePartition) -> str:
     """One text for equal partitions, whatever the order of their keys."""
-    return json.dumps(partition, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return _CANONICAL.encode(partition)
 
 
 class OffsetReader:

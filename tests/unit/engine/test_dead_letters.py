@@ -33,7 +33,6 @@ LEASE = SinkLease(
     task_class=FileStreamSinkTask,
     group="connect-orders",
     group_metadata=b"",
-    ranges={},
     assignments=(),
     copy_topic="workers",
 )
@@ -69,14 +68,14 @@ def test_tolerated_records_are_counted_and_skipped() -> None:
     dead.take(RAW, 0, RecordError("bad"))
     dead.take(RAW, 1, RecordError("bad"))
     assert len(dead) == 2
-    assert list(dead.records()) == []
+    assert list(dead.take_letters()) == []
 
 
 def test_a_dead_letter_is_the_record_as_it_was() -> None:
     dead = letters(all_errors=True, dead_letter_topic="dead")
     dead.take(RAW, 0, RecordError("bad"))
     dead.take(RAW, 1, RecordError("bad"))
-    assert list(dead.records()) == [
+    assert list(dead.take_letters()) == [
         ("dead", b"\xff\x00", b"k0", [("h", b"\xfe"), ("n", None)]),
         ("dead", None, None, []),
     ]
@@ -85,7 +84,7 @@ def test_a_dead_letter_is_the_record_as_it_was() -> None:
 def test_context_headers_say_what_went_wrong_and_no_secret() -> None:
     dead = letters(all_errors=True, dead_letter_topic="dead", context_headers=True)
     dead.take(RAW, 0, RecordError("hunter2 is no number"))
-    [(_, _, _, headers)] = dead.records()
+    [(_, _, _, headers)] = dead.take_letters()
     assert headers[:2] == [("h", b"\xfe"), ("n", None)]
     context = {key.removeprefix("__connect.errors."): value for key, value in headers[2:]}
     assert context == {
@@ -104,11 +103,11 @@ def test_context_headers_say_what_went_wrong_and_no_secret() -> None:
 def test_context_headers_are_cut_to_a_length() -> None:
     dead = letters(all_errors=True, dead_letter_topic="dead", context_headers=True)
     dead.take(RAW, 0, RecordError("x" * (3 * HEADER_LIMIT)))
-    [(_, _, _, headers)] = dead.records()
+    [(_, _, _, headers)] = dead.take_letters()
     assert max(len(value or b"") for _, value in headers) == HEADER_LIMIT
 
 
 def test_a_text_that_cannot_be_encoded_does_not_stop_the_connector() -> None:
     dead = letters(all_errors=True, dead_letter_topic="dead", context_headers=True)
     dead.take(RAW, 0, RecordError("a lone surrogate: \ud800"))
-    assert len(list(dead.records())) == 1
+    assert len(list(dead.take_letters())) == 1

@@ -1,24 +1,20 @@
-"""From a connector's records to bytes, and from what Spark reads to a sink's batches."""
+"""From a connector's records to bytes, and back."""
 
 from __future__ import annotations
 
 import json
 import pickle
 from collections.abc import Mapping
-from itertools import pairwise
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from penstock.columnar.json_converter import JsonConverter
 from penstock.columnar.plain_converters import StringConverter
 from penstock.columnar.regex_router import RegexRouter
 from penstock.columnar.transform import Transform
 from penstock.engine.pipeline import Pipeline
-from penstock.engine.raw_batches import by_partition
-from penstock.sdk.batches import HEADERS, record_batch
+from penstock.sdk.batches import record_batch
 from penstock.sdk.config import ConfigDef
 from penstock.sdk.errors import RecordError
 
@@ -57,81 +53,17 @@ class KeepEven(Transform):
 STRINGS = Pipeline(strings(is_key=True), strings(is_key=False))
 
 
-def spark_batch(
-    rows: list[tuple[str, int, int]], headers: list[list[dict[str, object]] | None] | None = None
-) -> pa.RecordBatch:
-    """What Spark hands over for (topic, partition, offset) rows."""
-    columns = {
-        "key": pa.array([f"k{offset}".encode() for _, _, offset in rows], pa.binary()),
-        "value": pa.array([f"v{offset}".encode() for _, _, offset in rows], pa.binary()),
-        "topic": pa.array([topic for topic, _, _ in rows], pa.string()),
-        "partition": pa.array([partition for _, partition, _ in rows], pa.int32()),
-        "offset": pa.array([offset for _, _, offset in rows], pa.int64()),
-        "timestamp": pa.array([1000 + offset for _, _, offset in rows], pa.int64()),
-    }
-    if headers is not None:
-        columns["headers"] = pa.array(headers, HEADERS)
-    return pa.RecordBatch.from_pydict(columns)
-
-
 def raw(values: list[bytes | None], keys: list[bytes | None] | None = None) -> pa.RecordBatch:
-    """One topic-partition, as ``by_partition`` gives it."""
+    """Records of one topic-partition, as a sink lease reads them."""
     rows = len(values)
-    return next(
-        by_partition(
-            pa.RecordBatch.from_pydict(
-                {
-                    "key": pa.array(keys or [None] * rows, pa.binary()),
-                    "value": pa.array(values, pa.binary()),
-                    "topic": pa.array(["t"] * rows, pa.string()),
-                    "partition": pa.array([0] * rows, pa.int32()),
-                    "offset": pa.array(range(rows), pa.int64()),
-                    "timestamp": pa.array([5] * rows, pa.int64()),
-                }
-            )
-        )
+    return record_batch(
+        "t",
+        pa.array(values, pa.binary()),
+        key=pa.array(keys or [None] * rows, pa.binary()),
+        partition=pa.array([0] * rows, pa.int32()),
+        offset=pa.array(range(rows), pa.int64()),
+        timestamp=pa.array([5] * rows, pa.int64()),
     )
-
-
-def test_a_batch_is_cut_into_runs_of_one_partition() -> None:
-    rows = [("a", 0, 1), ("a", 0, 2), ("a", 1, 7), ("b", 1, 3), ("a", 0, 4)]
-    parts = list(by_partition(spark_batch(rows)))
-    assert [part.column("offset").to_pylist() for part in parts] == [[1, 2], [7], [3], [4]]
-    assert parts[0].column("value").to_pylist() == [b"v1", b"v2"]
-    assert parts[3].column("timestamp").to_pylist() == [1004]
-
-
-def test_no_rows_are_no_runs() -> None:
-    assert list(by_partition(spark_batch([]))) == []
-
-
-def test_headers_are_null_where_they_were_not_read() -> None:
-    [part] = by_partition(spark_batch([("a", 0, 1)]))
-    assert part.schema.field("headers").type == HEADERS
-    assert part.column("headers").to_pylist() == [None]
-
-
-def test_headers_are_kept_where_they_were_read() -> None:
-    given_headers: list[list[dict[str, object]] | None] = [[{"key": "h", "value": b"\xff"}], None]
-    [part] = by_partition(spark_batch([("a", 0, 1), ("a", 0, 2)], given_headers))
-    assert part.column("headers").to_pylist() == given_headers
-
-
-@given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 2), st.integers(0, 99))))
-def test_runs_hold_every_row_once_in_order_and_no_two_partitions(
-    rows: list[tuple[str, int, int]],
-) -> None:
-    parts = list(by_partition(spark_batch(rows)))
-    seen = []
-    for part in parts:
-        names = ("topic", "partition", "offset")
-        columns = [part.column(name).to_pylist() for name in names]
-        found = list(zip(*columns, strict=True))
-        assert len({(topic, partition) for topic, partition, _ in found}) == 1
-        seen += found
-    assert seen == rows
-    places = [(p.column("topic")[0].as_py(), p.column("partition")[0].as_py()) for p in parts]
-    assert all(here != following for here, following in pairwise(places))
 
 
 def test_encoding_transforms_first() -> None:

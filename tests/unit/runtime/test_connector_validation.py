@@ -216,7 +216,7 @@ def test_the_shape_of_a_validation() -> None:
 @pytest.mark.parametrize(
     ("config", "framework", "own"),
     [
-        (SOURCE_CONFIG, SOURCE, {"file", "topic", "batch.size"}),
+        (SOURCE_CONFIG, SOURCE, {"file", "file.glob", "topic", "batch.size"}),
         (SINK_CONFIG, SINK, {"file"}),
     ],
 )

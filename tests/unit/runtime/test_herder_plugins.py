@@ -23,8 +23,8 @@ def test_connectors_are_listed_as_kafka_connect_names_them() -> None:
 
 def test_a_connectors_own_keys_come_first_then_the_frameworks() -> None:
     names = [key["name"] for key in HERDER.plugin_config("FileStreamSource")]
-    assert set(names[:3]) == {"file", "topic", "batch.size"}
-    assert names[3:5] == ["name", "connector.class"]
+    assert set(names[:4]) == {"file", "file.glob", "topic", "batch.size"}
+    assert names[4:6] == ["name", "connector.class"]
     assert len(names) == len(set(names))
     assert "topics" not in names
     assert "topics" in [key["name"] for key in HERDER.plugin_config("FileStreamSink")]

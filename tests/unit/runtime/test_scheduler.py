@@ -14,7 +14,7 @@ from penstock.engine.lease import Lease, Limits
 from penstock.engine.session import LazySession, SparkSettings
 from penstock.engine.turns import Turn, TurnBroken
 from penstock.engine.watches import HeartbeatServer
-from penstock.runtime.scheduler import REST, TURN, Next, Scheduler
+from penstock.runtime.scheduler import LOOK_THREADS, REST, TURN, Next, Scheduler
 from waiting import eventually
 
 SLOTS = 2
@@ -183,7 +183,7 @@ def test_a_stumble_ends_neither_its_own_loop_nor_anothers(
     eventually(lambda: in_look.looks >= 2 and in_turn.turns >= 2, within=10)
     seen = other.looks
     eventually(lambda: other.looks > seen, within=5)
-    assert "its loop stumbled; trying again" in caplog.text
+    assert "the loop stumbled; trying again" in caplog.text
     assert "a defect" in caplog.text
 
 
@@ -222,6 +222,32 @@ def test_looks_do_not_wait_for_turns(scheduler: Scheduler) -> None:
     for gate in gates:
         gate.open.set()
     eventually(lambda: all(gate.entered.is_set() for gate in gates), within=5)
+
+
+def test_looks_do_not_wait_for_looks_that_hang(scheduler: Scheduler) -> None:
+    gates = [Gate() for _ in range(LOOK_THREADS - 1)]
+    for gate in gates:
+        scheduler.wake(Recorder(look=gate))
+    eventually(lambda: all(gate.entered.is_set() for gate in gates), within=5)
+    idle = Recorder(look=lambda: Next(delay=0.01))
+    scheduler.wake(idle)
+    eventually(lambda: idle.looks >= 5, within=5)
+    for gate in gates:
+        gate.open.set()
+
+
+def test_many_slow_looks_are_made_side_by_side(scheduler: Scheduler) -> None:
+    meeting = threading.Barrier(LOOK_THREADS)
+
+    def meet() -> Next:
+        meeting.wait(10)
+        return REST
+
+    runners = [Recorder(look=meet) for _ in range(LOOK_THREADS)]
+    for runner in runners:
+        scheduler.wake(runner)
+    eventually(lambda: all(runner.looks == 1 for runner in runners), within=10)
+    assert not meeting.broken
 
 
 def test_running_turns_hear_that_it_is_crowded_while_others_wait_for_a_thread(

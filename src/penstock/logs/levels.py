@@ -1,0 +1,104 @@
+"""Log levels: Kafka Connect's names for them, and which lines a process keeps.
+
+A logger's level is its own, else that of the nearest logger above it that has one. Where nothing
+above it but the root has one, lines about a connector go by the connector's level, if it has one
+(its name is ``connector.<name>``), and all others by the root's.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from penstock.logs.subject import stamp, subject_of
+
+NUMBERS = {"TRACE": 5, "DEBUG": 10, "INFO": 20, "WARN": 30, "ERROR": 40, "FATAL": 50, "OFF": 100}
+ROOT = "root"
+CONNECTOR = "connector."
+# These tell of every request and every call they carry: only somebody who names one wants that.
+TALKATIVE = ("httpx", "httpcore", "py4j", "kafka", "uvicorn")
+
+
+def level_name(number: int) -> str:
+    """Kafka Connect's name for a level of Python's."""
+    names = [name for name, at in NUMBERS.items() if at <= number]
+    return names[-1] if names else "TRACE"
+
+
+@dataclass(frozen=True)
+class Levels:
+    """The levels of a worker. A value: it travels to leases as it is."""
+
+    root: int = logging.INFO
+    loggers: Mapping[str, int] = field(
+        default_factory=lambda: dict.fromkeys(TALKATIVE, logging.WARNING)
+    )
+    connectors: Mapping[str, int] = field(default_factory=dict)
+    version: int = 0
+    """Grows with every change, so that a lease can tell whether it has the latest."""
+
+    def least(self, logger: str, connector: str | None) -> int:
+        """The lowest level at which a line of ``logger`` about ``connector`` is kept."""
+        name = logger
+        while name:
+            if name in self.loggers:
+                return self.loggers[name]
+            name = name.rpartition(".")[0]
+        return self.connectors.get(connector or "", self.root)
+
+    def keeps(self, record: logging.LogRecord) -> bool:
+        """Whether a record is wanted."""
+        return record.levelno >= self.least(record.name, subject_of(record)[0])
+
+    def changed(self, name: str, level: int) -> Levels:
+        """With ``level`` for a logger and everything below it; the root's is for everything."""
+        if name == ROOT:
+            kept = {n: at for n, at in self.loggers.items() if _below(n, TALKATIVE)}
+            return Levels(level, kept, {}, self.version + 1)
+        if name.startswith(CONNECTOR):
+            connectors = {**self.connectors, name.removeprefix(CONNECTOR): level}
+            return replace(self, connectors=connectors, version=self.version + 1)
+        others = {n: at for n, at in self.loggers.items() if not _below(n, (name,))}
+        return replace(self, loggers={**others, name: level}, version=self.version + 1)
+
+    def for_connector(self, connector: str) -> Levels:
+        """What a process needs that serves only this connector."""
+        return replace(self, root=self.connectors.get(connector, self.root), connectors={})
+
+    def to_json(self) -> dict[str, Any]:
+        """For the way to a lease that runs already."""
+        return asdict(self)
+
+
+def _below(logger: str, ancestors: tuple[str, ...]) -> bool:
+    return any(logger == name or logger.startswith(f"{name}.") for name in ancestors)
+
+
+class _InUse:
+    levels = Levels()
+
+
+def in_use() -> Levels:
+    """The levels of this process."""
+    return _InUse.levels
+
+
+def use(levels: Levels) -> None:
+    """Make these the levels of this process."""
+    for name in _InUse.levels.loggers.keys() - levels.loggers.keys():
+        logging.getLogger(name).setLevel(logging.NOTSET)
+    for name, level in levels.loggers.items():
+        logging.getLogger(name).setLevel(level)
+    # Python must let through what is wanted of any connector; `Kept` sorts out the rest.
+    logging.root.setLevel(min((levels.root, *levels.connectors.values())))
+    _InUse.levels = levels
+
+
+class Kept(logging.Filter):
+    """For handlers: says on each record what it is about, and drops those that nobody wants."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether the record is kept."""
+        return in_use().keeps(stamp(record))

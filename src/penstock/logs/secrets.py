@@ -1,0 +1,32 @@
+"""Values that must not be in a log: those of each connector's config, and the worker's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+WORKER = ""
+# In lines about no connector a shorter one would hide more than it protects.
+SHORTEST_ELSEWHERE = 4
+
+_hidden: dict[str, tuple[str, ...]] = {}
+
+
+def hide(secrets: Iterable[str], connector: str = WORKER) -> None:
+    """From now on these are hidden in lines about ``connector``; without one, in every line."""
+    _hidden[connector] = tuple(secrets)
+
+
+def hidden_from(connector: str | None) -> tuple[str, ...]:
+    """What must not be in a line about ``connector``, or about none."""
+    if connector is not None:
+        return _hidden.get(WORKER, ()) + _hidden.get(connector, ())
+    everyones = (secret for secrets in list(_hidden.values()) for secret in secrets)
+    return tuple(secret for secret in everyones if len(secret) >= SHORTEST_ELSEWHERE)
+
+
+def scrub(text: str, secrets: Iterable[str]) -> str:
+    """``text`` without any of ``secrets``."""
+    for secret in sorted(set(secrets), key=len, reverse=True):
+        if secret:
+            text = text.replace(secret, "[hidden]")
+    return text

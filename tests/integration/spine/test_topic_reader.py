@@ -1,0 +1,131 @@
+"""What a sink lease reads, from a real broker and without Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+
+import pyarrow as pa
+import pytest
+from confluent_kafka import TopicPartition
+
+from penstock.engine.topic_reader import Position, TopicReader
+from penstock.kafka.clients import Connection
+from penstock.kafka.errors import LeaseLost
+from topics import Topics
+from waiting import eventually
+
+
+@contextmanager
+def reading(
+    topics: Topics, starts: dict[Position, int], *, headers: bool = False
+) -> Iterator[TopicReader]:
+    connection = Connection(topics.bootstrap_servers)
+    with closing(TopicReader(connection, starts, headers=headers)) as reader:
+        yield reader
+
+
+def read_until(reader: TopicReader, reached: dict[Position, int]) -> list[pa.RecordBatch]:
+    batches: list[pa.RecordBatch] = []
+
+    def arrived() -> bool:
+        batches.extend(reader.read(1000, 0.05))
+        return reader.reached == reached
+
+    eventually(arrived, what=f"{reached}")
+    return batches
+
+
+def values(batches: list[pa.RecordBatch], partition: int = 0) -> list[bytes | None]:
+    return [
+        value
+        for batch in batches
+        if batch.column("partition")[0].as_py() == partition
+        for value in batch.column("value").to_pylist()
+    ]
+
+
+def test_it_goes_on_from_the_offset_it_was_given(topics: Topics, name: str) -> None:
+    topics.create(name)
+    topics.produce(name, [b"a", b"b", b"c"])
+    with reading(topics, {(name, 0): 1}) as reader:
+        batches = read_until(reader, {(name, 0): 4})
+    assert values(batches) == [b"b", b"c"]
+    assert [o for b in batches for o in b.column("offset").to_pylist()] == [1, 2]
+    assert batches[0].column("topic").to_pylist()[0] == name
+    assert batches[0].column("timestamp")[0].as_py() > 0
+
+
+def test_each_batch_holds_one_partition_in_order(topics: Topics, name: str) -> None:
+    topics.create(name, 3)
+    for partition in range(3):
+        topics.produce(name, [b"%d" % n for n in range(500)], partition=partition)
+    ends = {(name, p): 501 for p in range(3)}
+    with reading(topics, dict.fromkeys(ends, 0)) as reader:
+        batches = read_until(reader, ends)
+    for partition in range(3):
+        assert values(batches, partition) == [b"%d" % n for n in range(500)]
+    assert all(len(set(b.column("partition").to_pylist())) == 1 for b in batches)
+
+
+def test_over_aborted_records_and_markers_it_still_moves(topics: Topics, name: str) -> None:
+    topics.create(name)
+    topics.produce(name, [b"never"] * 20, abort=True)
+    end = eventually(lambda: topics.end(name), what="the marker")
+    with reading(topics, {(name, 0): 0}) as reader:
+        assert read_until(reader, {(name, 0): end}) == []
+
+
+def test_what_is_not_committed_yet_is_waited_for(topics: Topics, name: str) -> None:
+    topics.create(name)
+    producer = topics.transaction(f"open-{name}")
+    producer.produce(name, b"later")
+    producer.flush(20)
+    with reading(topics, {(name, 0): 0}) as reader:
+        assert reader.read(10, 1.0) == []
+        assert reader.reached == {}
+        producer.commit_transaction(20)
+        assert values(read_until(reader, {(name, 0): 2})) == [b"later"]
+
+
+def test_keys_nulls_and_headers_are_what_was_written(topics: Topics, name: str) -> None:
+    topics.create(name)
+    producer = topics.transaction(f"mixed-{name}")
+    producer.produce(name, b"v", key=b"k", headers=[("h", b"\xff"), ("h", None)])
+    producer.produce(name, None, key=b"")
+    producer.produce(name, b"")
+    producer.commit_transaction(20)
+    with reading(topics, {(name, 0): 0}, headers=True) as reader:
+        batches = read_until(reader, {(name, 0): 4})
+    rows = [row for batch in batches for row in batch.to_pylist()]
+    assert [(row["key"], row["value"]) for row in rows] == [(b"k", b"v"), (b"", None), (None, b"")]
+    both = [{"key": "h", "value": b"\xff"}, {"key": "h", "value": None}]
+    assert [row["headers"] for row in rows] == [both, None, None]
+
+
+def test_no_more_than_was_asked_for(topics: Topics, name: str) -> None:
+    topics.create(name)
+    topics.produce(name, [b"x"] * 100)
+    with reading(topics, {(name, 0): 0}) as reader:
+        batches = read_until_rows(reader, 100, most=7)
+    assert max(batch.num_rows for batch in batches) <= 7
+
+
+def read_until_rows(reader: TopicReader, rows: int, most: int) -> list[pa.RecordBatch]:
+    batches: list[pa.RecordBatch] = []
+
+    def arrived() -> bool:
+        batches.extend(reader.read(most, 0.05))
+        return sum(batch.num_rows for batch in batches) == rows
+
+    eventually(arrived, what=f"{rows} records")
+    return batches
+
+
+def test_records_deleted_before_they_were_read_are_never_skipped(topics: Topics, name: str) -> None:
+    topics.create(name)
+    topics.produce(name, [b"x"] * 10)
+    gone = TopicPartition(name, 0, 5)
+    topics.admin.delete_records([gone])[gone].result(20)
+    with reading(topics, {(name, 0): 0}) as reader, pytest.raises(LeaseLost):
+        read_until(reader, {(name, 0): 11})
