@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 
+from penstock.cli.completion import plugin_names
 from penstock.cli.discovery import Url, connect
 from penstock.cli.get import ConnectorName
-from penstock.cli.output import Format, Output, compact, console, print_json, styled
+from penstock.cli.output import (
+    Format,
+    Output,
+    compact,
+    console,
+    print_json,
+    print_table,
+    styled,
+)
 
-app = typer.Typer(help="Show all about one connector.", no_args_is_help=True)
+app = typer.Typer(help="Show all about one connector, or one plugin.", no_args_is_help=True)
 
 
 @app.command("connector")
@@ -29,6 +38,33 @@ def describe_connector(name: ConnectorName, url: Url = None, output: Output = Fo
         print_json(found)
     else:
         _print(console(), found)
+
+
+@app.command("plugin")
+def describe_plugin(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="CLASS",
+            help="Class of the plugin, or its last part.",
+            autocompletion=plugin_names,
+        ),
+    ],
+    url: Url = None,
+    output: Output = Format.TABLE,
+) -> None:
+    """Show the config keys of a plugin."""
+    with connect(url) as client:
+        keys = client.plugin_config(name)
+    if output is Format.JSON:
+        print_json(keys)
+        return
+    print_table(["KEY", "TYPE", "DEFAULT", "WHAT IT IS"], [_key_row(key) for key in keys])
+
+
+def _key_row(key: dict[str, Any]) -> list[str]:
+    default = "(required)" if key["required"] else str(key["default_value"] or "")
+    return [key["name"], key["type"], default, key["documentation"]]
 
 
 def _print(out: Console, found: dict[str, Any]) -> None:

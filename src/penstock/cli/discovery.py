@@ -6,14 +6,16 @@ options name their variables), then the worker that `penstock up` runs on this m
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from penstock.cli.output import warn
 from penstock.cli.running import Running, running
-from penstock.client import ConnectClient
 from penstock.sdk.errors import UserError
+
+if TYPE_CHECKING:
+    from penstock.client import ConnectClient
 
 Url = Annotated[
     str | None,
@@ -37,6 +39,8 @@ BootstrapServers = Annotated[
 
 def connect(given: str | None) -> ConnectClient:
     """A client of the worker to talk to."""
+    from penstock.client import ConnectClient
+
     return ConnectClient(find_url(given))
 
 

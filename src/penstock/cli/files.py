@@ -1,4 +1,4 @@
-"""JSON that a user gives as a file, on standard input or in an option."""
+"""What a user gives as a file, on standard input or in an option: JSON, mostly."""
 
 from __future__ import annotations
 
@@ -14,12 +14,19 @@ def read_object(file: Path) -> dict[str, Any]:
     """The JSON object in a file; ``-`` is standard input."""
     if str(file) == "-":
         return parse_object(sys.stdin.read(), "standard input")
+    return parse_object(read_text(file), str(file))
+
+
+def read_text(file: Path) -> str:
+    """The text of a file; UserError says why it cannot be had."""
     try:
-        return parse_object(file.read_text(encoding="utf-8"), str(file))
+        return file.read_text(encoding="utf-8")
     except OSError as error:
-        raise UserError(f"Cannot read {file}: {error.strerror}") from error
+        raise UserError(
+            f"Cannot read {file}: {error.strerror}. Give the path of a file that you may read."
+        ) from error
     except UnicodeDecodeError as error:
-        raise UserError(f"{file} is not a text file in UTF-8") from error
+        raise UserError(f"{file} is not a text file in UTF-8: save it as one.") from error
 
 
 def parse_object(text: str, where: str) -> dict[str, Any]:
@@ -27,7 +34,7 @@ def parse_object(text: str, where: str) -> dict[str, Any]:
     try:
         value = json.loads(text)
     except (json.JSONDecodeError, RecursionError) as error:
-        raise UserError(f"{where} is not JSON: {error}") from error
+        raise UserError(f"{where} is not JSON: {error}. Correct it there.") from error
     if not isinstance(value, dict):
-        raise UserError(f"{where} is JSON, but no object: it must be in {{ }}")
+        raise UserError(f"{where} is JSON, but no object: put it in {{ }}.")
     return value

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import typer
 
+from penstock.cli.completion import connector_names, logger_names
 from penstock.cli.discovery import Url, connect
 from penstock.cli.output import Format, Output, compact, print_json, print_table
 
-app = typer.Typer(help="List connectors, offsets or plugins.", no_args_is_help=True)
+app = typer.Typer(help="List connectors, offsets, plugins or loggers.", no_args_is_help=True)
 
-ConnectorName = Annotated[str, typer.Argument(metavar="NAME", help="Name of the connector.")]
+ConnectorName = Annotated[
+    str,
+    typer.Argument(metavar="NAME", help="Name of the connector.", autocompletion=connector_names),
+]
+LoggerName = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME",
+        help="Name of the logger: root, penstock.runtime, ...; connector.NAME is all that is "
+        "logged about a connector.",
+        autocompletion=logger_names,
+    ),
+]
 
 
 @app.command("connectors")
@@ -69,3 +83,33 @@ def get_plugins(
         return
     rows = [[plugin["type"], plugin["class"], plugin.get("version", "")] for plugin in found]
     print_table(["TYPE", "CLASS", "VERSION"], rows)
+
+
+@app.command("loggers")
+def get_loggers(url: Url = None, output: Output = Format.TABLE) -> None:
+    """List the worker's loggers with their levels."""
+    with connect(url) as client:
+        found = client.loggers()
+    if output is Format.JSON:
+        print_json(found)
+        return
+    rows = [[name, entry["level"], _when(entry)] for name, entry in sorted(found.items())]
+    print_table(["LOGGER", "LEVEL", "CHANGED"], rows)
+
+
+@app.command("logger")
+def get_logger(name: LoggerName, url: Url = None, output: Output = Format.TABLE) -> None:
+    """Show the level of one logger."""
+    with connect(url) as client:
+        entry = client.logger(name)
+    if output is Format.JSON:
+        print_json(entry)
+        return
+    print_table(["LOGGER", "LEVEL", "CHANGED"], [[name, entry["level"], _when(entry)]])
+
+
+def _when(entry: dict[str, Any]) -> str:
+    changed = entry.get("last_modified")
+    if changed is None:
+        return ""
+    return datetime.fromtimestamp(changed / 1000, UTC).astimezone().strftime("%Y-%m-%d %H:%M:%S")

@@ -3,42 +3,44 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
+from penstock.logs.forms import FORMS, ScreenForm
+from penstock.logs.levels import NUMBERS, Kept, Levels, use
+from penstock.logs.settings import LOG_KEYS
+from penstock.sdk.config import ConfigDef
+
+LOG_FILE = "penstock.log"
 LOG_BYTES = 10 * 1024 * 1024
 LOG_FILES = 3
-# These tell of every request and every call they carry, which is of no use to anyone.
-TALKATIVE = ("httpx", "httpcore", "py4j", "kafka", "uvicorn")
 
 
-class OneLine(logging.Formatter):
-    """A record as one line: tracebacks are for the file."""
+def log_to(data_dir: Path, properties: Mapping[str, str] | None = None) -> Path:
+    """Send this process's log to the data folder, warnings to standard error; the file.
 
-    def format(self, record: logging.LogRecord) -> str:
-        """The level and the first line of the message, with the error's if there is one."""
-        text = record.getMessage().partition("\n")[0]
-        error = record.exc_info[1] if record.exc_info else None
-        if error is not None:
-            text += f": {type(error).__name__}: {str(error).partition(chr(10))[0]}"
-        return f"{record.levelname}: {text}"
-
-
-def log_to(data_dir: Path) -> Path:
-    """Send this process's log to the data folder, warnings to standard error; the file."""
+    ``properties`` are the worker's; ConfigError if what they say of the log is wrong.
+    """
+    settings = ConfigDef(*LOG_KEYS).parse(properties or {})
     data_dir.mkdir(parents=True, exist_ok=True)
-    file = data_dir / "penstock.log"
+    file = data_dir / LOG_FILE
     to_file = RotatingFileHandler(
-        file, maxBytes=LOG_BYTES, backupCount=LOG_FILES - 1, encoding="utf-8"
+        file,
+        maxBytes=LOG_BYTES,
+        backupCount=LOG_FILES - 1,
+        encoding="utf-8",
+        errors="backslashreplace",
     )
-    to_file.setFormatter(
-        logging.Formatter("%(asctime)s %(levelname)s [%(threadName)s] %(name)s: %(message)s")
-    )
+    to_file.setFormatter(FORMS[settings["log.format"].lower()]())
     to_screen = logging.StreamHandler()
     to_screen.setLevel(logging.WARNING)
-    to_screen.setFormatter(OneLine())
-    logging.basicConfig(level=logging.INFO, handlers=[to_file, to_screen], force=True)
-    for name in TALKATIVE:
-        logging.getLogger(name).setLevel(logging.WARNING)
+    to_screen.setFormatter(ScreenForm())
+    for handler in (to_file, to_screen):
+        handler.addFilter(Kept())
+    logging.basicConfig(handlers=[to_file, to_screen], force=True)
+    use(Levels(root=NUMBERS[settings["log.level"].upper()]))
     logging.captureWarnings(True)
+    # A disk that is full would otherwise show a traceback for each line.
+    logging.raiseExceptions = False
     return file

@@ -14,7 +14,9 @@ import typer
 from rich.markup import escape
 
 from penstock import __version__
-from penstock.cli import apply, delete, demo, describe, get, lifecycle, patch, up
+from penstock.cli import apply, delete, demo, describe, get, lifecycle, patch, show_logs, up
+from penstock.cli.doctor import command as doctor
+from penstock.cli.next_steps import next_step
 from penstock.cli.output import console
 
 app = typer.Typer(
@@ -27,6 +29,8 @@ app = typer.Typer(
 )
 app.command()(up.up)
 app.command()(demo.demo)
+app.command()(show_logs.logs)
+app.command()(doctor.doctor)
 app.add_typer(get.app, name="get")
 app.add_typer(describe.app, name="describe")
 app.command("apply")(apply.apply)
@@ -67,7 +71,7 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
     """Run a command and exit; whatever goes wrong is told in a line on standard error."""
     Settings.debug = False
     try:
-        app(args)
+        app(args, prog_name="penstock")
     except KeyboardInterrupt:
         sys.exit(130)
     except BrokenPipeError:
@@ -84,17 +88,17 @@ def _tell(error: Exception) -> int:
     if Settings.debug:
         traceback.print_exception(error)
     out.print(f"[bold red]Error:[/] {escape(describe_error(error))}", soft_wrap=True)
+    step = next_step(error)
+    if step:
+        out.print(f"[bold]Next:[/]  {escape(step)}", soft_wrap=True)
     return 1
 
 
 def describe_error(error: Exception) -> str:
     """An error in words for a user: what was raised on purpose speaks for itself."""
-    from penstock.embedded.errors import EmbeddedError
-    from penstock.kafka.errors import KafkaFault
-    from penstock.sdk.errors import PenstockError
-
     text = str(error).strip()
-    if isinstance(error, PenstockError | EmbeddedError | KafkaFault) and text:
+    # By its place: to import the rooms that have errors of their own would take its time.
+    if type(error).__module__.startswith("penstock.") and text:
         return text
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror

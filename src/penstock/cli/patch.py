@@ -1,4 +1,4 @@
-"""`penstock patch`: move a connector's offsets."""
+"""`penstock patch`: move a connector's offsets; change a logger's level."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ from typing import Annotated, Any
 
 import typer
 
+from penstock.cli.completion import level_names
 from penstock.cli.discovery import Url, connect
 from penstock.cli.files import parse_object, read_object
-from penstock.cli.get import ConnectorName
-from penstock.cli.output import say
+from penstock.cli.get import ConnectorName, LoggerName
+from penstock.cli.output import Format, Output, print_json, say
 
-app = typer.Typer(help="Change the offsets of a connector.", no_args_is_help=True)
+app = typer.Typer(
+    help="Change the offsets of a connector, or the level of a logger.", no_args_is_help=True
+)
 
 Entry = dict[str, Any]
 
@@ -82,3 +85,29 @@ def _from_options(
 
 def _offset(text: str) -> Entry | None:
     return None if text.strip() == "null" else parse_object(text, "--source-offset")
+
+
+@app.command("logger")
+def patch_logger(
+    name: LoggerName,
+    *,
+    level: Annotated[
+        str,
+        typer.Option(
+            "-l",
+            "--level",
+            help="TRACE, DEBUG, INFO, WARN, ERROR, FATAL or OFF.",
+            autocompletion=level_names,
+            show_default=False,
+        ),
+    ],
+    url: Url = None,
+    output: Output = Format.TABLE,
+) -> None:
+    """Change the level of a logger and of those below it, at once and until the worker ends."""
+    with connect(url) as client:
+        changed = client.set_logger_level(name, level)
+    if output is Format.JSON:
+        print_json(changed)
+    else:
+        say(f"Logger {name} is at {level.upper()}; {len(changed)} loggers have changed.")

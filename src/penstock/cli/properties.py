@@ -19,9 +19,13 @@ def read_properties(file: Path) -> dict[str, str]:
     try:
         text = file.read_text(encoding="utf-8")
     except OSError as error:
-        raise ConfigError(f"Cannot read the worker config {file}: {error.strerror}") from error
+        raise ConfigError(
+            f"Cannot read the worker config {file}: {error.strerror}. Check --worker-config."
+        ) from error
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{file} is not a text file in UTF-8: {error.reason}") from error
+        raise ConfigError(
+            f"{file} is not a text file in UTF-8 ({error.reason}): save it as one."
+        ) from error
     return parse_properties(text, str(file))
 
 

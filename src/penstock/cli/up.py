@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -72,6 +73,25 @@ Master = Annotated[
         show_default="local, with a few slots per core",
     ),
 ]
+LogLevel = Annotated[
+    str | None,
+    typer.Option(
+        "--log-level",
+        envvar="PENSTOCK_LOG_LEVEL",
+        help="Least level of what is logged: TRACE, DEBUG, INFO, WARN, ERROR, FATAL or OFF. "
+        "`penstock patch logger` changes it later.",
+        show_default="INFO",
+    ),
+]
+LogFormat = Annotated[
+    str | None,
+    typer.Option(
+        "--log-format",
+        envvar="PENSTOCK_LOG_FORMAT",
+        help="Form of the log: text, or json with one object per line.",
+        show_default="text",
+    ),
+]
 
 
 def up(
@@ -82,6 +102,8 @@ def up(
     bootstrap_servers: Brokers = None,
     worker_config: WorkerConfigFile = None,
     master: Master = None,
+    log_level: LogLevel = None,
+    log_format: LogFormat = None,
 ) -> None:
     """Run a worker with everything it needs, in the foreground.
 
@@ -91,12 +113,19 @@ def up(
     """
     from penstock.cli.service import Service
 
-    properties = worker_properties(worker_config, bootstrap_servers, master)
-    folder = (data_dir or default_data_dir()).expanduser().absolute()
+    options = {
+        "bootstrap.servers": bootstrap_servers,
+        "spark.master": master,
+        "log.level": log_level,
+        "log.format": log_format,
+    }
+    properties = worker_properties(worker_config, options)
+    folder = worker_folder(data_dir)
     with EndingSignals() as signals:
+        log = log_to(folder, properties)
         service = Service(properties, folder, port, kafka_port)
         try:
-            run(service, folder)
+            run(service, folder, log)
         except KeyboardInterrupt:
             console().print("Stopping ...")
         finally:
@@ -105,18 +134,19 @@ def up(
     console().print("Stopped.")
 
 
-def worker_properties(
-    file: Path | None, bootstrap_servers: str | None, master: str | None
-) -> dict[str, str]:
+def worker_folder(given: Path | None) -> Path:
+    """The data folder: the option's, else the default one."""
+    return (given or default_data_dir()).expanduser().absolute()
+
+
+def worker_properties(file: Path | None, options: Mapping[str, str | None]) -> dict[str, str]:
     """The worker's config: its file, then what the options say."""
     properties = read_properties(file) if file else {}
-    options = {"bootstrap.servers": bootstrap_servers, "spark.master": master}
     return {**properties, **{key: value for key, value in options.items() if value}}
 
 
-def run(service: Service, folder: Path) -> None:
+def run(service: Service, folder: Path, log: Path) -> None:
     """Start, tell where everything is, and wait for a signal."""
-    log = log_to(folder)
     service.serve()
     Running.here(service.url, "", folder).write()
     with starting("Starting Penstock") as progress:

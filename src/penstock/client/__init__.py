@@ -1,13 +1,20 @@
 """A client of the REST API: of Penstock's worker, and of any Kafka Connect worker as well."""
 
 from penstock.client.connect import ConnectClient
-from penstock.client.errors import ConnectApiError, ConnectError, WaitTimeout, WorkerUnreachable
+from penstock.client.errors import (
+    ConnectApiError,
+    ConnectError,
+    ConnectorFailed,
+    WaitTimeout,
+    WorkerUnreachable,
+)
 from penstock.client.waiting import raise_if_failed, wait_for_health, wait_for_state, wait_until
 
 __all__ = [
     "ConnectApiError",
     "ConnectClient",
     "ConnectError",
+    "ConnectorFailed",
     "WaitTimeout",
     "WorkerUnreachable",
     "raise_if_failed",

@@ -60,6 +60,19 @@ class ConnectClient:
         except ValueError as error:
             raise ConnectApiError(response.status_code, "no health in the answer") from error
 
+    def loggers(self) -> dict[str, Json]:
+        """All loggers by name, each with ``level`` and ``last_modified``."""
+        return _object(self._call("GET", "/admin/loggers"))
+
+    def logger(self, name: str) -> Json:
+        """``level`` and ``last_modified`` (ms, or None) of one logger."""
+        return _object(self._call("GET", f"/admin/loggers/{encode(name)}"))
+
+    def set_logger_level(self, name: str, level: str) -> list[str]:
+        """Set the level of a logger and of those below it; the names of those that changed."""
+        path = f"/admin/loggers/{encode(name)}"
+        return _list(self._call("PUT", path, json={"level": level}))
+
     def connectors(self) -> list[str]:
         """Names of all connectors."""
         return _list(self._call("GET", "/connectors"))

@@ -3,6 +3,7 @@
 ConnectError
 ├── ConnectApiError     the worker answered with an error: `status` and its own message
 ├── WorkerUnreachable   nobody answered: start a worker, or say where it is
+├── ConnectorFailed     a connector or a task of it is FAILED, which was not waited for
 └── WaitTimeout         what was waited for did not come about in time
 """
 
@@ -35,6 +36,10 @@ class WorkerUnreachable(ConnectError):
             f"`penstock up`, or say where it is with --url or PENSTOCK_URL."
         )
         self.url = url
+
+
+class ConnectorFailed(ConnectError):
+    """A connector or a task of it has FAILED; the text holds its trace."""
 
 
 class WaitTimeout(ConnectError):

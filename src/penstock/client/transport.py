@@ -9,6 +9,8 @@ import httpx
 
 from penstock.client.errors import ConnectApiError, ConnectError, WorkerUnreachable
 
+EXAMPLE = "http://127.0.0.1:8083"
+
 
 class Transport:
     """Sends requests to one worker and keeps its connections. Thread-safe."""
@@ -18,9 +20,9 @@ class Transport:
         try:
             parsed = httpx.URL(self.url)
         except httpx.InvalidURL as error:
-            raise ConnectError(f"{url} is no URL: {error}") from error
+            raise ConnectError(f"{url} is no URL: {error}; one looks like {EXAMPLE}") from error
         if parsed.scheme not in ("http", "https") or not parsed.host:
-            raise ConnectError(f"{url} is no URL of a worker; one looks like http://127.0.0.1:8083")
+            raise ConnectError(f"{url} is no URL of a worker; one looks like {EXAMPLE}")
         # A proxy of this machine's environment cannot know what runs on this machine.
         self._http = httpx.Client(timeout=timeout, trust_env=not _is_loopback(parsed.host))
 

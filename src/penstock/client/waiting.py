@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from penstock.client.connect import ConnectClient
 from penstock.client.errors import (
     ConnectApiError,
-    ConnectError,
+    ConnectorFailed,
     WaitTimeout,
     WorkerUnreachable,
 )
@@ -57,7 +57,7 @@ def wait_for_state(
 ) -> dict[str, Any]:
     """Return the status of a connector once it and all its tasks are in ``state``.
 
-    RUNNING needs a task; STOPPED is reached without any. ConnectError with the trace at once
+    RUNNING needs a task; STOPPED is reached without any. ConnectorFailed with the trace at once
     when something turned FAILED, unless that is the state waited for.
     """
 
@@ -71,7 +71,7 @@ def wait_for_state(
 
 
 def raise_if_failed(client: ConnectClient, name: str) -> None:
-    """ConnectError with the trace when a connector or a task of it is FAILED."""
+    """ConnectorFailed with the trace when a connector or a task of it is FAILED."""
     _raise_if_failed(name, _status(client, name))
 
 
@@ -106,4 +106,4 @@ def _raise_if_failed(name: str, status: dict[str, Any]) -> None:
     for part in _parts(status):
         if part["state"] == "FAILED":
             which = f"Task {part['id']} of connector" if "id" in part else "Connector"
-            raise ConnectError(f"{which} {name} has FAILED: {part.get('trace', 'no trace')}")
+            raise ConnectorFailed(f"{which} {name} has FAILED: {part.get('trace', 'no trace')}")

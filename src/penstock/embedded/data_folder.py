@@ -11,6 +11,7 @@ from penstock.embedded.errors import DataFolderInUse, EmbeddedError
 from penstock.embedded.locks import POLL_SECONDS, FileLock
 
 PATIENCE_SECONDS = 10.0
+LOCK = "penstock.lock"
 
 
 def log_dir(data_dir: Path) -> Path:
@@ -28,7 +29,7 @@ def claim(data_dir: Path, patience: float = PATIENCE_SECONDS) -> FileLock:
         raise EmbeddedError(f"Kafka cannot use a folder with a comma in its name: {data_dir}")
     data_dir.mkdir(parents=True, exist_ok=True)
     deadline = time.monotonic() + patience
-    lock = FileLock(data_dir / "penstock.lock")
+    lock = FileLock(data_dir / LOCK)
     before = lock.told()
     _take(lock, data_dir, deadline)
     try:
@@ -37,6 +38,17 @@ def claim(data_dir: Path, patience: float = PATIENCE_SECONDS) -> FileLock:
         lock.release()
         raise
     return lock
+
+
+def in_use(data_dir: Path) -> DataFolderInUse | None:
+    """Return what `claim` would raise now, without waiting for anyone and without writing."""
+    lock = FileLock(data_dir / LOCK)
+    told = lock.told()
+    if lock.held():
+        return DataFolderInUse(data_dir, told.get("pid"))
+    if _kafka_holds(log_dir(data_dir) / ".lock"):
+        return DataFolderInUse(data_dir, told.get("java"))
+    return None
 
 
 def _take(lock: FileLock, data_dir: Path, deadline: float) -> None:

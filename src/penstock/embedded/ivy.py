@@ -6,6 +6,7 @@ import importlib.util
 import os
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from penstock.embedded.errors import JarsUnavailable
@@ -14,7 +15,16 @@ from penstock.embedded.process import WatchedProcess
 
 Progress = Callable[[str], None]
 
-CONFIGURATIONS = ("broker", "spark")
+
+@dataclass(frozen=True)
+class JarSet:
+    """Jars that belong together: an ivy.xml, its configurations, and what messages call it."""
+
+    contents: str
+    configurations: tuple[str, ...]
+    ivy_xml: str
+    megabytes: int
+
 
 # Spark's jars are named one by one instead of following their POMs, because some mirrors lack a
 # token provider's POM and Ivy then refuses the whole set.
@@ -41,6 +51,9 @@ IVY_XML = """\
   </dependencies>
 </ivy-module>
 """
+BROKER_AND_SPARK = JarSet(
+    "The jars of Kafka and of Spark's Kafka connector", ("broker", "spark"), IVY_XML, megabytes=55
+)
 
 REPORT_SECONDS = 1.0
 PROBLEMS = ("module not found", "Server access error", "download failed", "FAILED", "not found")
@@ -50,15 +63,15 @@ class IvyError(Exception):
     """Ivy ended with an error; the text is the part of its output that says why."""
 
 
-def retrieve(java: Java, folder: Path, progress: Progress) -> None:
-    """Put the jars of each configuration into `folder/<configuration>/`.
+def retrieve(jar_set: JarSet, java: Java, folder: Path, progress: Progress) -> None:
+    """Put the jars of each configuration of the set into `folder/<configuration>/`.
 
     Ivy's own cache and log are in `folder` too. Reports about once a second. Ivy ends with this
     process, however that ends. Raises IvyError, or JarsUnavailable where PySpark is missing.
     """
-    (folder / "ivy.xml").write_text(IVY_XML)
+    (folder / "ivy.xml").write_text(jar_set.ivy_xml)
     log = folder / "ivy.log"
-    ivy = WatchedProcess(_command(java, folder), log)
+    ivy = WatchedProcess(_command(jar_set, java, folder), log)
     try:
         while (code := ivy.wait(REPORT_SECONDS)) is None:
             progress(_so_far(folder / ".ivy"))
@@ -80,12 +93,12 @@ def _any_problem(lines: list[str]) -> list[str]:
     return [line for line in lines if any(kind in line for kind in PROBLEMS)][:1] or lines[-1:]
 
 
-def _command(java: Java, folder: Path) -> list[str]:
+def _command(jar_set: JarSet, java: Java, folder: Path) -> list[str]:
     settings = os.environ.get("PENSTOCK_IVY_SETTINGS")
     return [
         *(str(java.path), "-jar", str(_ivy_jar())),
         *(("-settings", settings) if settings else ()),
-        *("-ivy", str(folder / "ivy.xml"), "-confs", *CONFIGURATIONS),
+        *("-ivy", str(folder / "ivy.xml"), "-confs", *jar_set.configurations),
         *("-retrieve", f"{folder}/[conf]/[artifact]-[revision].[ext]"),
         *("-cache", str(folder / ".ivy"), "-warn"),
     ]

@@ -1,4 +1,4 @@
-"""The jars of the broker and of Spark's Kafka connector, in a cache folder of the user."""
+"""Jars in a cache folder of the user: those of the broker and of Spark's Kafka connector."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from penstock.embedded.errors import JarsUnavailable
-from penstock.embedded.ivy import CONFIGURATIONS, IVY_XML, IvyError, Progress, retrieve
+from penstock.embedded.ivy import BROKER_AND_SPARK, IvyError, JarSet, Progress, retrieve
 from penstock.embedded.java import Java
 from penstock.embedded.locks import FileLock
 
@@ -33,14 +33,25 @@ def ensure_jars(java: Java, progress: Progress | None = None, cache: Path | None
     A complete cache needs neither network nor Java nor write access. Safe to call from several
     processes at once: one downloads, the others wait. Raises JarsUnavailable.
     """
-    folder = jars_folder(cache)
-    jars = read_complete(folder)
-    return jars if jars else _fill(folder, java, progress or (lambda _: None))
+    return _jars(ensure_folder(BROKER_AND_SPARK, java, progress, cache))
 
 
-def jars_folder(cache: Path | None = None) -> Path:
+def ensure_folder(
+    jar_set: JarSet, java: Java, progress: Progress | None = None, cache: Path | None = None
+) -> Path:
+    """Return the folder of a complete set, with a folder in it for each of its configurations.
+
+    As `ensure_jars`, for any set.
+    """
+    folder = jars_folder(cache, jar_set)
+    if not is_complete(folder, jar_set):
+        _fill(folder, jar_set, java, progress or (lambda _: None))
+    return folder
+
+
+def jars_folder(cache: Path | None = None, jar_set: JarSet = BROKER_AND_SPARK) -> Path:
     """Return the folder that holds the jars once complete; its name changes with their list."""
-    key = hashlib.sha256(IVY_XML.encode()).hexdigest()[:16]
+    key = hashlib.sha256(jar_set.ivy_xml.encode()).hexdigest()[:16]
     return (cache or cache_folder()) / f"jars-{key}"
 
 
@@ -54,64 +65,62 @@ def cache_folder() -> Path:
     return Path(home).expanduser() / "penstock"
 
 
-def read_complete(folder: Path) -> Jars | None:
-    """Return the jars of a complete folder, or None where any is missing, added or cut short."""
+def is_complete(folder: Path, jar_set: JarSet = BROKER_AND_SPARK) -> bool:
+    """Return whether a folder holds a set in full: no jar is missing, added or cut short."""
     try:
         expected = json.loads((folder / MARKER).read_text())
-        actual = _sizes(folder)
+        actual = _sizes(folder, jar_set)
     except (OSError, ValueError):
-        return None
-    if expected != actual or not all(actual.values()):
-        return None
-    return _jars(folder)
+        return False
+    return bool(expected == actual and all(actual.values()))
 
 
 def _jars(folder: Path) -> Jars:
     return Jars(folder / "broker", sorted((folder / "spark").iterdir()))
 
 
-def _sizes(folder: Path) -> dict[str, dict[str, int]]:
+def _sizes(folder: Path, jar_set: JarSet) -> dict[str, dict[str, int]]:
     return {
         configuration: {jar.name: jar.stat().st_size for jar in (folder / configuration).iterdir()}
-        for configuration in CONFIGURATIONS
+        for configuration in jar_set.configurations
     }
 
 
-def _fill(folder: Path, java: Java, progress: Progress) -> Jars:
+def _fill(folder: Path, jar_set: JarSet, java: Java, progress: Progress) -> None:
     lock = FileLock(folder.with_suffix(".lock"))
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         lock.acquire(lambda pid: progress(f"waiting for process {pid}, which downloads the jars"))
-        return read_complete(folder) or _download(folder, java, progress)
+        if not is_complete(folder, jar_set):
+            _download(folder, jar_set, java, progress)
     except OSError as failed:
         raise JarsUnavailable(_unwritable(folder.parent, failed)) from failed
     finally:
         lock.release()
 
 
-def _download(folder: Path, java: Java, progress: Progress) -> Jars:
+def _download(folder: Path, jar_set: JarSet, java: Java, progress: Progress) -> None:
     _remove_leftovers(folder)
     # Never a fixed name: an Ivy whose parent was killed may write a moment longer.
     part = Path(tempfile.mkdtemp(prefix=f"{folder.name}.part-", dir=folder.parent))
     try:
-        progress(f"downloading jars (about 55 MB, once) to {folder}")
-        retrieve(java, part, progress)
-        return _complete(part, folder)
+        progress(f"downloading jars (about {jar_set.megabytes} MB, once) to {folder}")
+        retrieve(jar_set, java, part, progress)
+        _complete(part, folder, jar_set)
     except IvyError as failed:
-        raise JarsUnavailable(_unreachable(folder, str(failed))) from None
+        raise JarsUnavailable(_unreachable(folder, jar_set, str(failed))) from None
     finally:
         shutil.rmtree(part, ignore_errors=True)
 
 
-def _complete(part: Path, folder: Path) -> Jars:
+def _complete(part: Path, folder: Path, jar_set: JarSet) -> None:
     shutil.rmtree(part / ".ivy")
     (part / "ivy.log").unlink()  # It may name a private mirror, and this folder is for copying.
     part.chmod(0o755)
-    (part / MARKER).write_text(json.dumps(_sizes(part), indent=1))
-    if read_complete(part) is None:
+    (part / MARKER).write_text(json.dumps(_sizes(part, jar_set), indent=1))
+    if not is_complete(part, jar_set):
         raise IvyError("Ivy ended well but left no jars")
     part.rename(folder)
-    return _jars(folder)
 
 
 def _remove_leftovers(folder: Path) -> None:
@@ -121,9 +130,13 @@ def _remove_leftovers(folder: Path) -> None:
         shutil.rmtree(folder)
 
 
-def _unreachable(folder: Path, why: str) -> str:
+def _unreachable(folder: Path, jar_set: JarSet, why: str) -> str:
+    return f"{jar_set.contents} could not be downloaded.\n{why}\n{ways_to_get(folder)}"
+
+
+def ways_to_get(folder: Path) -> str:
+    """Return what to do where the jars of `folder` cannot be downloaded."""
     return (
-        f"The jars of Kafka and of Spark's Kafka connector could not be downloaded.\n{why}\n"
         f"Connect this machine to the network once and try again (behind a proxy, set "
         f"JAVA_TOOL_OPTIONS=-Dhttps.proxyHost=... -Dhttps.proxyPort=...; with a mirror of your "
         f"own, PENSTOCK_IVY_SETTINGS to an ivysettings.xml), or copy the folder {folder} from a "

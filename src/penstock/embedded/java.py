@@ -14,12 +14,13 @@ from penstock.embedded.errors import JavaNotFound
 
 OLDEST, NEWEST = 17, 22
 MODULE = "jdk.incubator.vector"
+NEED = f"Java {OLDEST} to {NEWEST} with the module {MODULE} is needed"
 COMMON_FOLDERS = (
     "/usr/lib/jvm/*",
     "/Library/Java/JavaVirtualMachines/*/Contents/Home",
     "~/.sdkman/candidates/java/*",
 )
-ANSWER_SECONDS = 30
+ANSWER_SECONDS = 30.0
 ADVICE = (
     "Install one (Debian and Ubuntu: apt install openjdk-17-jdk-headless; macOS: "
     "brew install --cask temurin@21; anywhere: sdk install java 21-tem), "
@@ -37,25 +38,50 @@ class Java:
     version: str
 
 
+@dataclass(frozen=True)
+class Unfit:
+    """A Java that was passed over."""
+
+    path: Path
+    why: str
+
+
 class _UnfitError(Exception):
     """Why one candidate does not fit."""
 
 
-def find_java(
-    env: Mapping[str, str] | None = None, folders: Sequence[str] = COMMON_FOLDERS
-) -> Java:
-    """Return the first fitting Java of JAVA_HOME, PATH and the common folders, in this order.
+def find_java(env: Mapping[str, str] | None = None, folders: Sequence[str] | None = None) -> Java:
+    """Return the first fitting Java, as `look_for_java`. Raises JavaNotFound when none fits."""
+    java, unfit = look_for_java(env, folders)
+    if java is None:
+        raise JavaNotFound(_nothing_fits(unfit))
+    return java
 
-    Each candidate is started once for its version; only those of a fitting version once more
-    for their modules. Raises JavaNotFound when none fits.
+
+def look_for_java(
+    env: Mapping[str, str] | None = None,
+    folders: Sequence[str] | None = None,
+    seconds: float = ANSWER_SECONDS,
+) -> tuple[Java | None, list[Unfit]]:
+    """Return the first fitting Java, or None, and those passed over on the way to it.
+
+    The order is JAVA_HOME, PATH, then `folders`: by default those that PENSTOCK_JAVA_FOLDERS
+    lists, else the common ones. Each candidate is started once for its version; only those of a
+    fitting version once more for their modules. One that takes longer than `seconds` is unfit.
     """
-    found: list[str] = []
-    for candidate in _candidates(os.environ if env is None else env, folders):
+    env = os.environ if env is None else env
+    unfit: list[Unfit] = []
+    for candidate in _candidates(env, _folders(env) if folders is None else folders):
         try:
-            return _fitting(candidate)
-        except _UnfitError as unfit:
-            found.append(f"  {candidate}: {unfit}")
-    raise JavaNotFound(_nothing_fits(found))
+            return _fitting(candidate, seconds), unfit
+        except _UnfitError as why:
+            unfit.append(Unfit(candidate, str(why)))
+    return None, unfit
+
+
+def _folders(env: Mapping[str, str]) -> Sequence[str]:
+    listed = env.get("PENSTOCK_JAVA_FOLDERS")
+    return COMMON_FOLDERS if listed is None else [name for name in listed.split(os.pathsep) if name]
 
 
 def parse_version(text: str) -> tuple[int, str]:
@@ -81,22 +107,22 @@ def _executables(env: Mapping[str, str], folders: Sequence[str]) -> Iterator[Pat
     if on_path := shutil.which("java", path=env.get("PATH", "")):
         yield Path(on_path)
     for pattern in folders:
-        for folder in sorted(Path("/").glob(str(Path(pattern).expanduser())[1:])):
+        for folder in sorted(Path("/").glob(str(Path(pattern).expanduser().absolute())[1:])):
             yield folder / "bin" / "java"
 
 
-def _fitting(candidate: Path) -> Java:
-    java = _inspect(candidate)
+def _fitting(candidate: Path, seconds: float) -> Java:
+    java = _inspect(candidate, seconds)
     if not OLDEST <= java.major <= NEWEST:
         age = "old" if java.major < OLDEST else "new"
         raise _UnfitError(f"Java {java.major} ({java.version}) is too {age}")
-    if MODULE not in _answer(java.path, "--list-modules"):
+    if MODULE not in _answer(java.path, seconds, "--list-modules"):
         raise _UnfitError(f"Java {java.major} ({java.version}) lacks the module {MODULE}")
     return java
 
 
-def _inspect(candidate: Path) -> Java:
-    answer = _answer(candidate, "-XshowSettings:properties", "-version")
+def _inspect(candidate: Path, seconds: float) -> Java:
+    answer = _answer(candidate, seconds, "-XshowSettings:properties", "-version")
     try:
         major, version = parse_version(answer)
     except ValueError as none:
@@ -112,14 +138,14 @@ def _home(candidate: Path, answer: str) -> Path:
     return Path(match[1]) if match else candidate.resolve().parent.parent
 
 
-def _answer(executable: Path, *arguments: str) -> str:
+def _answer(executable: Path, seconds: float, *arguments: str) -> str:
     try:
         done = subprocess.run(
             [str(executable), *arguments],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            timeout=ANSWER_SECONDS,
+            timeout=seconds,
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as failed:
@@ -127,8 +153,8 @@ def _answer(executable: Path, *arguments: str) -> str:
     return done.stdout.decode(errors="replace")
 
 
-def _nothing_fits(found: Sequence[str]) -> str:
-    need = f"Java {OLDEST} to {NEWEST} with the module {MODULE} is needed"
-    if not found:
-        return f"{need}, and no Java was found. {ADVICE}"
-    return "\n".join([f"{need}; none of those found fits:", *found, ADVICE])
+def _nothing_fits(unfit: Sequence[Unfit]) -> str:
+    if not unfit:
+        return f"{NEED}, and no Java was found. {ADVICE}"
+    found = [f"  {java.path}: {java.why}" for java in unfit]
+    return "\n".join([f"{NEED}; none of those found fits:", *found, ADVICE])

@@ -36,6 +36,17 @@ class FileLock:
         self.tell(pid=os.getpid())
         return True
 
+    def held(self) -> bool:
+        """Return whether anyone holds the lock; writes nothing, not even the file."""
+        try:
+            with self.path.open("rb") as file:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        return False
+
     def acquire(self, on_wait: Callable[[int | None], None]) -> None:
         """Take the lock, waiting for as long as it takes; call `on_wait(pid)` once if it waits."""
         if self.try_acquire():

@@ -43,15 +43,20 @@ def choose_ports(data_dir: Path, port: int | None) -> Ports:
 
 def is_free(port: int) -> bool:
     """Return whether a program may listen on this loopback port now."""
+    return hindrance(port) is None
+
+
+def hindrance(port: int) -> OSError | None:
+    """Return why a program may not listen on this loopback port now; None where it may."""
     with socket.socket() as probe:
         # As Java does: connections of a broker that has just ended are no hindrance.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((HOST, port))
             probe.listen()
-        except OSError:
-            return False
-    return True
+        except OSError as error:
+            return error
+    return None
 
 
 def _again(remembered: int | None, taken: int | None) -> int:

@@ -27,6 +27,11 @@ def ensure_compacted(
         if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
             raise BrokerUnavailable(f"cannot create topic {topic}: {describe(error)}") from error
         _refuse_unless_compacted(client, topic)
+    except TimeoutError as error:
+        raise BrokerUnavailable(
+            f"No Kafka broker answered within {ADMIN_TIMEOUT:.0f} s. Check bootstrap.servers "
+            "(--bootstrap-servers), and that the brokers run and can be reached from here."
+        ) from error
     found = partitions_of(client, [topic])[topic]
     return found or partitions
 

@@ -8,7 +8,14 @@ from typing import Any
 from fastapi import Depends, FastAPI
 
 from penstock import __version__
-from penstock.rest import errors, routes_connectors, routes_offsets, routes_plugins, routes_worker
+from penstock.rest import (
+    errors,
+    routes_connectors,
+    routes_loggers,
+    routes_offsets,
+    routes_plugins,
+    routes_worker,
+)
 from penstock.rest.calls import Calls, refuse_while_starting
 from penstock.rest.guard import Guard
 from penstock.rest.herder_api import HerderApi
@@ -22,8 +29,8 @@ FAILURES: dict[int | str, dict[str, Any]] = {
 def create_app(herder: HerderApi, host_names: Collection[str] = ("localhost",)) -> FastAPI:
     """Make the application that serves ``herder``.
 
-    It may be served before the herder's worker has started: until then all but ``/`` and
-    ``/health`` answer 503. ``host_names`` are the names under which clients may address it,
+    It may be served before the herder's worker has started: until then all but ``/``, ``/health``
+    and the loggers answer 503. ``host_names`` are the names under which clients may address it,
     beside any plain address.
     """
     app = FastAPI(
@@ -37,6 +44,7 @@ def create_app(herder: HerderApi, host_names: Collection[str] = ("localhost",)) 
     )
     app.state.calls = Calls(herder)
     app.include_router(routes_worker.router)
+    app.include_router(routes_loggers.router)
     for routes in (routes_connectors, routes_offsets, routes_plugins):
         app.include_router(routes.router, dependencies=[Depends(refuse_while_starting)])
     errors.install(app)

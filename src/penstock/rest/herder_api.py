@@ -24,6 +24,15 @@ class HerderApi(Protocol):
     def health(self) -> tuple[str, str]:
         """("healthy" | "starting" | "unhealthy", a sentence). Answers at once, always."""
 
+    def loggers(self) -> Json:
+        """Level and time of change of each logger, by name. Answers at once, always."""
+
+    def logger(self, name: str) -> Json:
+        """Level and time of change of one logger."""
+
+    def set_logger_level(self, name: str, level: str | None) -> list[str]:
+        """Change the level of a logger and of those below it; the names of those that changed."""
+
     def connectors(self) -> list[str]:
         """All names."""
 

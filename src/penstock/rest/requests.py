@@ -21,6 +21,10 @@ async def _plugin(plugin: str) -> str:
     return unquote(plugin)
 
 
+async def _logger(logger: str) -> str:
+    return unquote(logger)
+
+
 async def _task(task: str) -> int:
     if not re.fullmatch(r"[0-9]{1,10}", task) or int(task) > MAX_INT:
         raise HTTPException(404)
@@ -43,6 +47,8 @@ Name = Annotated[str, Depends(_name)]
 """A connector's name, decoded."""
 Plugin = Annotated[str, Depends(_plugin)]
 """A plugin's class or alias, decoded."""
+Logger = Annotated[str, Depends(_logger)]
+"""A logger's name, decoded."""
 Task = Annotated[int, Depends(_task)]
 """A task's number; anything else is an unknown path."""
 JsonBody = Annotated[bytes, Depends(_json_body)]

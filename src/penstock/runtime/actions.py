@@ -138,6 +138,7 @@ class Actions:
         return Status(state, context.worker_id, context.generation(), trace)
 
     def _show(self, name: str, state: State, trace: str | None = None) -> None:
+        log.info("the connector is %s%s", state, f": {trace}" if trace else "")
         self._context.statuses.put_connector(name, self._status(state, trace))
 
     def _show_resting(self, name: str, target: Target) -> None:

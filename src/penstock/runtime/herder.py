@@ -9,13 +9,16 @@ from __future__ import annotations
 import logging
 import threading
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from penstock import __version__
+from penstock.logs.subject import about
 from penstock.runtime.actions import Actions
 from penstock.runtime.cluster import Cluster
 from penstock.runtime.errors import BadRequest, Conflict, NotFound
+from penstock.runtime.loggers import Loggers
 from penstock.runtime.offsets_api import OffsetsApi
 from penstock.runtime.plugins import Plugins
 from penstock.runtime.reachability import Reachability
@@ -34,6 +37,7 @@ class Herder:
     def __init__(self, plugins: Plugins, group_id: str) -> None:
         self._plugins = plugins
         self._validator = Validator(plugins, group_id)
+        self._loggers = Loggers()
         self._locks: dict[str, threading.RLock] = defaultdict(threading.RLock)
         self._cluster: Cluster | None = None
         self._cluster_id = ""
@@ -53,14 +57,16 @@ class Herder:
         """Held by whoever changes a connector."""
         return self._locks[name]
 
-    def _changing(self, name: str) -> threading.RLock:
-        """The lock, for a request; Conflict on a worker that does not lead."""
+    @contextmanager
+    def _changing(self, name: str) -> Iterator[None]:
+        """Holds the lock, for a request; Conflict on a worker that does not lead."""
         if self._cluster is None or not self._cluster.leading:
             raise Conflict(
                 "Cannot complete request momentarily due to no known leader URL, likely because a "
                 "rebalance was underway."
             )
-        return self._locks[name]
+        with self._locks[name], about(name):
+            yield
 
     def set_health(self, status: str, message: str) -> None:
         """What ``health`` answers before the cluster is there."""
@@ -83,6 +89,18 @@ class Herder:
         if not self._reachable():
             return "unhealthy", "Kafka does not answer. The worker goes on by itself when it does."
         return self._cluster.health()
+
+    def loggers(self) -> dict[str, Any]:
+        """The levels of this worker's loggers."""
+        return self._loggers.all()
+
+    def logger(self, name: str) -> dict[str, Any]:
+        """The level of one logger."""
+        return self._loggers.one(name)
+
+    def set_logger_level(self, name: str, level: str | None) -> list[str]:
+        """Change the level of a logger and of those below it; the names of those that changed."""
+        return self._loggers.change(name, level)
 
     # Connectors.
 
@@ -220,7 +238,8 @@ class Herder:
     def offsets(self, name: str) -> dict[str, Any]:
         """Where the connector stands; in any state."""
         self._views.config(name)
-        return self._offsets.list(name)
+        with about(name):
+            return self._offsets.list(name)
 
     def alter_offsets(self, name: str, offsets: list[Any]) -> str:
         """Set some offsets, None resets one; only while STOPPED. The message for the user."""

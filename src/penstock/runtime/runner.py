@@ -28,6 +28,9 @@ from penstock.kafka import transactions
 from penstock.kafka.clients import Connection
 from penstock.kafka.errors import KafkaFault
 from penstock.kafka.names import client_id, transactional_id
+from penstock.logs.levels import in_use
+from penstock.logs.secrets import hide
+from penstock.logs.subject import about
 from penstock.runtime.config_store import ConfigStore
 from penstock.runtime.end_offsets import EndOffsets
 from penstock.runtime.offset_store import OffsetStore
@@ -90,6 +93,7 @@ class Runner(ABC):
         self.unsure = True
         self.failed: dict[int, str] = dict(failed or {})
         self._secrets = (*definition.secrets(config), *context.connection.secrets())
+        hide(self._secrets, name)
         self._activity = threading.Lock()
         self._halted = threading.Event()
         self._connector: Any = None
@@ -129,7 +133,7 @@ class Runner(ABC):
                 return self._later(error)
 
     def _later(self, error: KafkaFault) -> Next:
-        log.warning("connector %s: %s; trying again", self.name, error)
+        log.warning("%s; trying again", error)
         self.unsure = True
         return Next(delay=1.0)
 
@@ -138,13 +142,17 @@ class Runner(ABC):
 
         Does not fence: whoever comes next does, before it trusts any position.
         """
+        with about(self.name):
+            self._halt()
+
+    def _halt(self) -> None:
         self._halted.set()
         self.context.scheduler.forget(self)
         turn = self._turn
         if turn is not None:
             turn.finish()
             if not turn.wait(FINISH_SECONDS):
-                log.warning("connector %s does not finish; cancelling its turn", self.name)
+                log.warning("the turn does not finish; cancelling it")
                 turn.cancel()
                 turn.wait(CANCEL_SECONDS)
         self._stop_connector()
@@ -187,13 +195,13 @@ class Runner(ABC):
 
     def _stop_connector(self) -> None:
         if not self._activity.acquire(timeout=1.0):
-            log.warning("connector %s: a callback does not return; leaving it behind", self.name)
+            log.warning("a callback does not return; leaving it behind")
             return
         try:
             if self._connector is not None:
                 self._connector.stop()
         except Exception:
-            log.exception("connector %s: stop failed", self.name)
+            log.exception("stopping the connector failed")
         finally:
             self._connector = None
             self._activity.release()
@@ -207,6 +215,7 @@ class Runner(ABC):
         )
 
     def _report_running(self) -> None:
+        log.info("the connector is %s with %d tasks", State.RUNNING, len(self._tasks))
         statuses = self.context.statuses
         statuses.put_connector(self.name, self._status(State.RUNNING))
         for task in range(len(self._tasks)):
@@ -218,7 +227,7 @@ class Runner(ABC):
                 statuses.put_task(self.name, task, None)
 
     def _fail_connector(self, trace: str) -> None:
-        log.warning("connector %s failed: %s", self.name, trace)
+        log.warning("the connector failed: %s", trace)
         self._broken = True
         statuses = self.context.statuses
         statuses.put_connector(self.name, self._status(State.FAILED, trace))
@@ -227,7 +236,8 @@ class Runner(ABC):
                 statuses.put_task(self.name, task, self._status(State.UNASSIGNED))
 
     def _fail_task(self, task: int, trace: str) -> None:
-        log.warning("task %s-%d failed: %s", self.name, task, trace)
+        with about(self.name, task):
+            log.warning("the task failed: %s", trace)
         self.failed[task] = trace
         self.context.statuses.put_task(self.name, task, self._status(State.FAILED, trace))
 
@@ -313,14 +323,15 @@ class Runner(ABC):
             self._previous[report.task] = report.lease_id
         else:
             self.unsure = True
-            log.info("task %s-%d: %s %s", self.name, report.task, report.end, report.trace)
+            with about(self.name, report.task):
+                log.info("the lease ended: %s %s", report.end, report.trace)
         if report.end is End.FAILED:
             self._fail_task(report.task, report.trace)
 
     def _blame(self, turn: Turn, broken: TurnBroken) -> None:
         """Rule 8: a crash or a hang tells nobody's fault until each task has run alone."""
         self.unsure = True
-        log.warning("connector %s: its turn %s", self.name, broken)
+        log.warning("the turn %s", broken)
         if broken.kind not in ("crashed", "expired"):
             return
         self._suspect([lease.task for lease in turn.leases], turn, broken)
@@ -359,6 +370,7 @@ class Runner(ABC):
             "heartbeat": context.engine.heartbeat_address,
             "limits": limits,
             "secrets": self._secrets,
+            "log_levels": in_use(),
             "producer_settings": {"client.id": client_id("producer", self.name, task)},
             "task_class": self._connector.task_class,
         }
@@ -383,4 +395,4 @@ def fence_tasks(context: Context, name: str, count: int) -> None:
     group = context.worker.group_id
     ids = [transactional_id(group, name, task) for task in range(max(1, count))]
     transactions.fence(context.connection, ids)
-    log.debug("fenced %d ids of %s in %.2f s", len(ids), name, time.monotonic() - began)
+    log.debug("fenced %d transactional ids in %.2f s", len(ids), time.monotonic() - began)

@@ -15,6 +15,7 @@ from typing import Any
 from penstock.kafka import groups
 from penstock.kafka.errors import KafkaFault
 from penstock.kafka.names import sink_group
+from penstock.logs.subject import about
 from penstock.runtime.cluster import Cluster
 from penstock.runtime.errors import RequestError
 from penstock.runtime.runner import Context
@@ -54,12 +55,13 @@ class SinkKeeper:
 
     def _keep(self, name: str) -> None:
         """Under the connector's lock: an alter meanwhile must not be undone."""
-        try:
-            with self._lock(name):
-                if self._is_sink(name):
-                    self._recommit(name)
-        except (KafkaFault, RequestError) as error:
-            log.warning("offsets of sink %s were not renewed: %s", name, error)
+        with about(name):
+            try:
+                with self._lock(name):
+                    if self._is_sink(name):
+                        self._recommit(name)
+            except (KafkaFault, RequestError) as error:
+                log.warning("the offsets of the sink were not renewed: %s", error)
 
     def _recommit(self, name: str) -> None:
         runner = self._cluster.runner(name)

@@ -40,10 +40,7 @@ def restored_positions(
         expired = {(t, p): c for (t, p), c in expired.items() if p < known[t]}
     if expired:
         log.warning(
-            "connector %s: the broker has lost %d offsets of group %s; restoring them",
-            connector,
-            len(expired),
-            group,
+            "the broker has lost %d offsets of group %s; restoring them", len(expired), group
         )
         groups.recommit(admin, group, expired)
     return {**found, **expired}

@@ -19,6 +19,8 @@ from penstock.kafka import clients
 from penstock.kafka.errors import BrokerUnavailable
 from penstock.kafka.membership import Membership
 from penstock.kafka.names import worker_topic
+from penstock.logs.secrets import hide
+from penstock.logs.subject import about
 from penstock.runtime.actions import Actions
 from penstock.runtime.cluster import Cluster
 from penstock.runtime.config_store import ConfigStore
@@ -110,6 +112,7 @@ class Worker:
     def _build(self, java: Java, jars: Jars) -> tuple[Context, Cluster]:
         config = self.config
         connection = config.connection(self.bootstrap_servers)
+        hide(connection.secrets())
         admin = clients.admin(connection)
         replication = config["storage.replication.factor"]
         topic = worker_topic(config.group_id)
@@ -222,7 +225,8 @@ def _take_over(context: Context, actions: Actions) -> None:
     for store in (context.configs, context.offsets, context.copies):
         store.log.read_to_end()
     for name in context.configs.names():
-        actions.reconcile(name)
+        with about(name):
+            actions.reconcile(name)
 
 
 def _cluster_id(context: Context) -> str:

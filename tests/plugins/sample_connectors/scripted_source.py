@@ -7,6 +7,7 @@ only if that file does not exist yet, which it then does.
 
 from __future__ import annotations
 
+import logging
 import os
 import time
 from collections.abc import Mapping
@@ -24,6 +25,8 @@ from penstock.sdk import (
     SourceTask,
     Type,
 )
+
+log = logging.getLogger(__name__)
 
 KEYS = ConfigDef(
     ConfigKey("topic", importance=Importance.HIGH, doc="Where the numbers go."),
@@ -52,6 +55,7 @@ class ScriptedSourceTask(SourceTask):
         self.struck = False
 
     def poll(self) -> list[SourceRecord] | None:
+        log.debug("at number %d, logged in with %s", self.next, self.config["password"])
         self._mishap()
         time.sleep(self.config["pause.ms"] / 1000)
         stop = min(self.next + self.config["batch"], limit(self.config))

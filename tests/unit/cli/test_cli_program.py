@@ -29,8 +29,12 @@ ALL = list(commands(typer.main.get_command(app)))
 def test_all_commands_are_there() -> None:
     verbs = ("pause", "resume", "stop", "restart", "delete", "describe")
     expected = {("up",), ("demo",), ("apply",), ("patch", "offsets"), ("delete", "offsets")}
-    expected |= {("get", what) for what in ("connectors", "offsets", "plugins")}
+    expected |= {("doctor",)}
+    expected |= {
+        ("get", what) for what in ("connectors", "offsets", "plugins", "loggers", "logger")
+    }
     expected |= {(verb, "connector") for verb in verbs}
+    expected |= {("logs",), ("patch", "logger"), ("describe", "plugin"), ("restart", "task")}
     assert {path for path, command in ALL if not hasattr(command, "commands")} == expected
 
 
@@ -104,7 +108,8 @@ def test_defect_has_a_traceback_only_on_demand(run: Run, monkeypatch: pytest.Mon
 def test_light_commands_load_no_heavy_packages() -> None:
     code = (
         "import sys, penstock.cli\n"
-        "print([m for m in ('pyspark', 'confluent_kafka', 'fastapi') if m in sys.modules])"
+        "heavy = ('pyspark', 'confluent_kafka', 'fastapi', 'pyarrow', 'httpx')\n"
+        "print([m for m in heavy if m in sys.modules])"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60

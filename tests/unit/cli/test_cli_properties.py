@@ -58,10 +58,11 @@ def test_unreadable_files(tmp_path: Path) -> None:
 def test_options_go_before_the_file(tmp_path: Path) -> None:
     file = tmp_path / "w.properties"
     file.write_text("bootstrap.servers=a:1\ngroup.id=g\n")
-    assert worker_properties(file, None, None) == {"bootstrap.servers": "a:1", "group.id": "g"}
-    assert worker_properties(file, "b:2", "local[2]") == {
-        "bootstrap.servers": "b:2",
+    options = {"bootstrap.servers": None, "spark.master": "local[2]"}
+    assert worker_properties(file, options) == {
+        "bootstrap.servers": "a:1",
         "group.id": "g",
         "spark.master": "local[2]",
     }
-    assert worker_properties(None, None, None) == {}
+    assert worker_properties(file, {"group.id": "h"})["group.id"] == "h"
+    assert worker_properties(None, options) == {"spark.master": "local[2]"}

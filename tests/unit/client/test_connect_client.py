@@ -20,6 +20,9 @@ OFFSETS = [{"partition": {"filename": "f"}, "offset": None}]
     ("ask", "called", "returned"),
     [
         (lambda c: c.root(), ("root",), {"version": "1"}),
+        (lambda c: c.loggers(), ("loggers",), {"root": {"level": "INFO"}}),
+        (lambda c: c.logger("a.b"), ("logger", "a.b"), {"level": "INFO"}),
+        (lambda c: c.set_logger_level("a", "x"), ("set_logger_level", "a", "x"), ["a"]),
         (lambda c: c.connectors(), ("connectors",), ["a"]),
         (lambda c: c.create("n", {"a": "b"}), ("create", "n", {"a": "b"}, None), {"name": "n"}),
         (lambda c: c.create("n", {}, "stopped"), ("create", "n", {}, "STOPPED"), {"name": "n"}),

@@ -1,12 +1,13 @@
 """When the cache is trusted, mended, waited for, or reported missing."""
 
-import json
 import os
 import threading
 from pathlib import Path
 
 import pytest
 
+from fake_jars import ivy_settings, repository_at, write_complete
+from free_ports import free_port
 from penstock.embedded import (
     JarsUnavailable,
     Java,
@@ -16,30 +17,18 @@ from penstock.embedded import (
     jars_folder,
 )
 from penstock.embedded.ivy import explain
-from penstock.embedded.jars import MARKER, read_complete
+from penstock.embedded.jars import MARKER, is_complete
 from penstock.embedded.locks import FileLock
 
 NO_JAVA = Java(Path("/nowhere/java"), Path("/nowhere"), 17, "17")
 
 
-def write_complete(folder: Path) -> None:
-    for configuration, names in {"broker": ["a.jar", "b.jar"], "spark": ["c.jar"]}.items():
-        (folder / configuration).mkdir(parents=True)
-        for name in names:
-            (folder / configuration / name).write_bytes(b"jar")
-    sizes = {"broker": {"a.jar": 3, "b.jar": 3}, "spark": {"c.jar": 3}}
-    (folder / MARKER).write_text(json.dumps(sizes))
-
-
 @pytest.fixture
 def offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings = tmp_path / "settings.xml"
-    settings.write_text(
-        '<ivysettings><settings defaultResolver="none"/><resolvers>'
-        '<ibiblio name="none" m2compatible="true" root="http://127.0.0.1:1/"/>'
-        "</resolvers></ivysettings>"
+    settings = ivy_settings(
+        tmp_path / "settings.xml", repository_at(f"http://127.0.0.1:{free_port()}/")
     )
-    monkeypatch.setenv("PENSTOCK_IVY_SETTINGS", str(settings))
+    monkeypatch.setenv("PENSTOCK_IVY_SETTINGS", settings)
 
 
 def test_complete_cache_needs_no_java(tmp_path: Path) -> None:
@@ -63,16 +52,16 @@ def test_complete_cache_needs_no_java(tmp_path: Path) -> None:
 )
 def test_damage_is_noticed(tmp_path: Path, damage) -> None:
     write_complete(tmp_path / "jars")
-    assert read_complete(tmp_path / "jars") is not None
+    assert is_complete(tmp_path / "jars")
     damage(tmp_path / "jars")
-    assert read_complete(tmp_path / "jars") is None
+    assert not is_complete(tmp_path / "jars")
 
 
 def test_empty_configuration_is_not_complete(tmp_path: Path) -> None:
     (tmp_path / "broker").mkdir()
     (tmp_path / "spark").mkdir()
     (tmp_path / MARKER).write_text('{"broker": {}, "spark": {}}')
-    assert read_complete(tmp_path) is None
+    assert not is_complete(tmp_path)
 
 
 def test_offline_machine_is_told_what_to_do(tmp_path: Path, offline: None) -> None:

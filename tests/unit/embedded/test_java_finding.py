@@ -4,21 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from fake_java import fake_java
 from penstock.embedded import JavaNotFound, find_java
-from penstock.embedded.java import parse_version
-
-
-def fake_java(home: Path, version: str, modules: str = "jdk.incubator.vector@1") -> Path:
-    """Write a script that answers as a Java of this version and records each start."""
-    executable = home / "bin" / "java"
-    executable.parent.mkdir(parents=True)
-    executable.write_text(
-        f'#!/bin/sh\necho "$1" >> {home}/starts\n'
-        f'case "$1" in\n--list-modules) echo {modules};;\n'
-        f"*) echo 'openjdk version \"{version}\" 2025-04-15' >&2;;\nesac\n"
-    )
-    executable.chmod(0o755)
-    return executable
+from penstock.embedded.java import look_for_java, parse_version
 
 
 def starts(home: Path) -> list[str]:
@@ -88,6 +76,29 @@ def test_message_names_each_java_and_why_it_does_not_fit(tmp_path: Path) -> None
 def test_no_java_at_all(tmp_path: Path) -> None:
     with pytest.raises(JavaNotFound, match="no Java was found"):
         find_java({"PATH": str(tmp_path)}, [])
+
+
+def test_folders_to_look_in_by_environment(tmp_path: Path) -> None:
+    fake_java(tmp_path / "a" / "21", "21.0.1")
+    fake_java(tmp_path / "b" / "17", "17.0.1")
+    listed = f"{tmp_path}/b/*:{tmp_path}/a/*"
+    assert find_java({"PENSTOCK_JAVA_FOLDERS": listed}).major == 17
+    with pytest.raises(JavaNotFound, match="no Java was found"):
+        find_java({"PENSTOCK_JAVA_FOLDERS": ""})
+
+
+def test_a_java_that_hangs_is_passed_over(tmp_path: Path) -> None:
+    hanging = tmp_path / "1" / "bin" / "java"
+    hanging.parent.mkdir(parents=True)
+    hanging.write_text("#!/bin/sh\nexec sleep 60\n")
+    hanging.chmod(0o755)
+    fake_java(tmp_path / "2", "17.0.1")
+    # Long enough for a script, whatever else the machine does.
+    java, unfit = look_for_java({}, [f"{tmp_path}/*"], seconds=5)
+    assert java is not None
+    assert [(one.path, one.why) for one in unfit] == [
+        (hanging, "it does not start (TimeoutExpired)")
+    ]
 
 
 def test_the_java_of_this_machine_fits() -> None:

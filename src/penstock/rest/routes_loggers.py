@@ -1,0 +1,48 @@
+"""Log levels at run time. These answer while the worker is starting, too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Response
+from fastapi.responses import JSONResponse
+
+from penstock.rest.bodies import config_map
+from penstock.rest.calls import HerderCalls
+from penstock.rest.requests import JsonBody, Logger, takes
+
+router = APIRouter(prefix="/admin/loggers", tags=["loggers"])
+
+LEVEL_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "required": ["level"],
+    "properties": {"level": {"type": "string"}},
+}
+
+
+@router.get("")
+async def list_loggers(calls: HerderCalls) -> JSONResponse:
+    """The loggers of this worker, each with its level and when that was changed."""
+    return JSONResponse(await calls.look(calls.herder.loggers))
+
+
+@router.get("/{logger}")
+async def get_logger(logger: Logger, calls: HerderCalls) -> JSONResponse:
+    """The level of a logger and when it was changed."""
+    return JSONResponse(await calls.look(calls.herder.logger, logger))
+
+
+@router.put("/{logger}", openapi_extra=takes(LEVEL_SCHEMA))
+async def set_level(
+    logger: Logger, calls: HerderCalls, body: JsonBody, scope: str = "worker"
+) -> Response:
+    """Set the level of a logger and of those below it; ``connector.<name>`` is a connector's.
+
+    Answers with the names of those that changed. With ``scope=cluster`` it answers 204; only this
+    worker's loggers change, which are those of all connectors while it leads.
+    """
+    level = config_map(body).get("level")
+    changed = await calls.look(calls.herder.set_logger_level, logger, level)
+    if scope.lower() == "cluster":
+        return Response(status_code=204)
+    return JSONResponse(changed)
