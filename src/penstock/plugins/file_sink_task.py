@@ -23,6 +23,7 @@ class FileStreamSinkTask(SinkTask):
     """
 
     wants_headers = False
+    wants_timestamps = False
 
     def start(self, config: Mapping[str, str]) -> None:
         path: str | None = FILE_SINK_CONFIG[FILE].read(config)

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from penstock import __version__
-from penstock.plugins.file_errors import missing_file, required_path
-from penstock.plugins.file_offsets import FILENAME, check_alteration, position_in
+from penstock.plugins.file_choice import choice_error, chosen_files, names_any, reads_many
+from penstock.plugins.file_offsets import FILENAME, check_alteration
+from penstock.plugins.file_planner import FilePlanner, bytes_after
 from penstock.plugins.file_source_config import FILE, FILE_SOURCE_CONFIG
 from penstock.plugins.file_source_task import FileStreamSourceTask
-from penstock.plugins.tail_watch import TailWatch
+from penstock.plugins.tail_watch import TailWatches
 from penstock.sdk.config import ConfigDef
 from penstock.sdk.connectors import SourceConnector
 from penstock.sdk.errors import UserError
@@ -24,10 +25,10 @@ _NO_FILE = (
 
 
 class FileStreamSourceConnector(SourceConnector):
-    """Reads one file with one task, whatever ``tasks.max`` allows.
+    """Reads one file with one task, or all files of a pattern with ``tasks.max`` tasks.
 
-    Exactly once while the file is only appended to. A rotated file is read to its end if a task
-    is reading it at that time; what was appended to it while no task ran is not seen.
+    Exactly once while a file is only appended to. A rotated file is read to its end if a task
+    has it open at that time; what was appended to it while none had is not seen.
     """
 
     config_def: ClassVar[ConfigDef] = FILE_SOURCE_CONFIG
@@ -37,37 +38,48 @@ class FileStreamSourceConnector(SourceConnector):
     partition_keys: ClassVar[tuple[str, ...]] = (FILENAME,)
 
     def validate(self, config: Mapping[str, str]) -> Sequence[tuple[str, str]]:
-        if _path(config):
-            return ()
-        return [(FILE, missing_file("read", "standard input"))]
+        error = choice_error(config)
+        return () if error is None else [(error.key or FILE, str(error))]
 
     def start(self, config: Mapping[str, str]) -> None:
-        self._path = required_path(_path(config), missing_file("read", "standard input"))
+        self._files = chosen_files(config)
         self._config = dict(config)
-        self._watch = TailWatch(self._path)
+        self._planner = FilePlanner()
+        self._watches = TailWatches()
 
     def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
-        return [dict(self._config)]
+        tasks = max_tasks if reads_many(self._config) else 1
+        return [dict(self._config) for _ in range(tasks)]
 
     def look(self, offsets: OffsetReader) -> bool:
         try:
-            position = position_in(offsets, self._path)
-        except UserError:
-            return True  # the task says what is wrong with the offset
-        return self._watch.sees_line_after(position)
+            held = self._planner.held
+            paths = [path for path in self._files.names() if path not in held]
+            return self._watches.see_line(paths, offsets)
+        except (OSError, UserError):
+            return True  # a task says what is wrong with the folder, or with the offset
+
+    def plan(
+        self, offsets: OffsetReader, tasks: Sequence[int]
+    ) -> Sequence[Mapping[str, str]] | None:
+        if not reads_many(self._config):
+            return None
+        shares = self._planner.plan(self._left(offsets), tasks)
+        return [share.to_config() for share in shares]
 
     def alter_offsets(
         self,
         config: Mapping[str, str],
         offsets: Sequence[tuple[SourcePartition | None, SourceOffset | None]],
     ) -> bool:
-        if not _path(config):
+        if not names_any(config):
             raise UserError(_NO_FILE)
         for partition, offset in offsets:
             check_alteration(partition, offset)
         return True
 
-
-def _path(config: Mapping[str, str]) -> str | None:
-    path: str | None = FILE_SOURCE_CONFIG[FILE].read(config)
-    return path
+    def _left(self, offsets: OffsetReader) -> dict[str, int]:
+        try:
+            return {path: bytes_after(offsets, path) for path in self._files.names()}
+        except OSError:
+            return {}  # the tasks say what is wrong

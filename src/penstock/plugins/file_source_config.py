@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from penstock.sdk.config import ConfigDef, ConfigKey, Importance, Type
+from penstock.sdk.config import ConfigDef, ConfigKey, Importance, Type, Width
 from penstock.sdk.config_validators import at_least, non_empty
 
 FILE: Final = "file"
+FILE_GLOB: Final = "file.glob"
 TOPIC: Final = "topic"
 BATCH_SIZE: Final = "batch.size"
 
@@ -21,6 +22,24 @@ FILE_SOURCE_CONFIG: Final = ConfigDef(
         "bytes are kept, a \\r before it too, so that a file copied to a file sink is the same "
         "byte for byte (Kafka Connect would drop the \\r). Bytes that are not UTF-8 become "
         "U+FFFD. Rotation by renaming and truncation are followed.",
+    ),
+    ConfigKey(
+        FILE_GLOB,
+        default=None,
+        importance=Importance.HIGH,
+        doc="Instead of 'file': a pattern, and every file whose path matches is read, each from an "
+        "offset of its own, by up to 'tasks.max' tasks at once (Kafka Connect has no such key). *, "
+        "? and [...] match within one name, ** any number of folders; write [*] for a star itself. "
+        "As in a shell, names that begin with a dot match only if the pattern has the dot. Files "
+        "that appear later are read from their start within about a second; deleted ones are "
+        "forgotten, but keep their offsets. What is not a regular file, or has a name that is not "
+        "UTF-8, is passed over, and so is a folder that may not be listed. A file that may not be "
+        "read makes one task FAIL and name it; with two tasks or more the others go on without it. "
+        "The pattern should not match the names that files are rotated to: write *.log and not "
+        "*.log*, else app.log.1 is another file and its lines come a second time. The last lines "
+        "of a file that is then renamed or deleted are certain to be read only while each task "
+        "has at most 64 files that are written to.",
+        width=Width.LONG,
     ),
     ConfigKey(
         TOPIC,

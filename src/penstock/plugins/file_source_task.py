@@ -1,97 +1,104 @@
-"""Reads a file's new lines, in batches."""
+"""Reads the new lines of a task's files, in batches."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from typing import Final
 
-import pyarrow as pa
-
-from penstock.plugins.file_errors import missing_file, reading, required_path
-from penstock.plugins.file_offsets import POSITION, partition_of, position_in
-from penstock.plugins.file_source_config import BATCH_SIZE, FILE, FILE_SOURCE_CONFIG, TOPIC
-from penstock.plugins.followed_file import Change, FollowedFile
-from penstock.plugins.line_cutter import LineCutter, as_strings
-from penstock.sdk.batches import SourceBatch, record_batch
-from penstock.sdk.errors import PenstockError, UserError
+from penstock.plugins.file_choice import chosen_files
+from penstock.plugins.file_errors import reading
+from penstock.plugins.file_offsets import position_in
+from penstock.plugins.file_share import Share
+from penstock.plugins.file_source_config import BATCH_SIZE, FILE_SOURCE_CONFIG, TOPIC
+from penstock.plugins.gathered_lines import GatheredLines
+from penstock.plugins.line_reader import BLOCK, LineReader
+from penstock.plugins.reader_rota import ReaderRota
+from penstock.sdk.batches import SourceBatch
+from penstock.sdk.errors import PenstockError
 from penstock.sdk.offsets import OffsetReader
 from penstock.sdk.tasks import SourceTask
 
-BLOCK: Final = 4 << 20
 MOST_LINES: Final = 50_000
-LONGEST_LINE: Final = (1 << 31) - 1 - BLOCK
-"""An Arrow string column holds less than 2 GiB, and Kafka no record that long."""
-
-VALUE: Final = pa.field("value", pa.string(), nullable=False)
+SEARCH_PAUSE: Final = 1.0
+"""Seconds between two searches for new files, and for changes in those that are closed."""
+SEARCH_RATIO: Final = 10
+"""The pause is this many times as long as the search, if that took long: folders may be huge."""
 
 
 class FileStreamSourceTask(SourceTask):
-    """Hands on every line once its newline is there; follows rotation and truncation.
+    """Reads its files in turn, a block of each, and joins what they give into one batch.
 
-    A batch's position is always the start of a line in the file that now has the name, so that
-    another task can go on there.
+    Only one block is in memory: a file's turn ends when all lines read from it are handed on.
     """
 
     def start(self, config: Mapping[str, str], offsets: OffsetReader) -> None:
         settings = FILE_SOURCE_CONFIG.parse(config)
-        self._path = required_path(settings[FILE], missing_file("read", "standard input"))
+        self._files = chosen_files(config)
+        self._share = Share.from_config(config)
         self._topic: str = settings[TOPIC]
         # The default is Kafka Connect's and would only cost speed: obey what a user chose.
         chosen = BATCH_SIZE in config
         self._most_lines = min(MOST_LINES, settings[BATCH_SIZE]) if chosen else MOST_LINES
-        self._told = position_in(offsets, self._path)
-        self._file = FollowedFile(self._path, self._told)
-        self._cutter = LineCutter()
+        self._offsets = offsets
         self._block = bytearray(BLOCK)
+        self._rota = ReaderRota(self._reader)
+        self._search_at = 0.0
+        self._trouble: PenstockError | None = None
 
     def poll(self) -> SourceBatch | None:
-        try:
-            with reading(self._path):
-                return self._next_lines()
-        except PenstockError:
-            self._cutter.clear()
-            self._file.close()
-            raise
+        self._raise_trouble()
+        if time.monotonic() >= self._search_at:
+            self._search()
+        gathered = GatheredLines(self._most_lines)
+        for _ in range(len(self._rota)):
+            self._take_from_first(gathered)
+            if gathered.full or self._trouble:
+                break
+        if gathered:
+            return gathered.batch(self._topic)
+        self._raise_trouble()
+        return None
 
     def stop(self) -> None:
-        if hasattr(self, "_file"):
-            self._file.close()
+        if hasattr(self, "_rota"):
+            self._rota.close()
 
-    def _next_lines(self) -> SourceBatch | None:
-        while (lines := self._cutter.take(self._most_lines)) is None:
-            if not self._read_block():
-                return self._at_end()
-        self._file.position += lines.size
-        return self._batch(lines.values)
+    def _reader(self, path: str) -> LineReader:
+        return LineReader(path, position_in(self._offsets, path), self._block)
 
-    def _read_block(self) -> bool:
-        size = self._file.read_into(self._block)
-        self._cutter.feed(self._block, size)
-        if self._cutter.pending > LONGEST_LINE:
-            raise UserError(
-                f"The line that starts at byte {self._file.position} of {self._path} is longer "
-                "than 2 GiB. Alter the connector's offset to a position behind it."
-            )
-        return size > 0
+    def _take_from_first(self, gathered: GatheredLines) -> None:
+        reader = self._rota.first
+        try:
+            lines = reader.take(gathered.room)
+        except PenstockError as error:
+            self._trouble = error if self._is_meant(reader.path) else None
+        else:
+            if lines is not None:
+                gathered.add(reader, lines)
+        if not reader.has_lines:
+            self._rota.advance()
 
-    def _at_end(self) -> SourceBatch | None:
-        change = self._file.change()
-        if change is Change.NONE:
-            return self._rewound()
-        if change is Change.REPLACED and self._read_block():
-            return self._next_lines()  # written between the last read and the change of file
-        last = self._cutter.end() if change is Change.REPLACED else b""
-        self._cutter.clear()
-        self._file.follow(change)
-        return self._batch(pa.array([last], pa.binary())) if last else self._next_lines()
+    def _is_meant(self, path: str) -> bool:
+        """Not any more if a folder, say, now has the name of a file that matched a pattern."""
+        try:
+            return path in self._files.names()
+        except OSError:
+            return True
 
-    def _rewound(self) -> SourceBatch | None:
-        """A start from 0 is committed even without a line, or the next task would not know."""
-        if self._file.position >= self._told:
-            return None
-        return self._batch(pa.array([], pa.binary()))
+    def _raise_trouble(self) -> None:
+        """One file's error comes after the lines that were gathered from others, which count."""
+        trouble, self._trouble = self._trouble, None
+        if trouble is not None:
+            raise trouble
 
-    def _batch(self, lines: pa.Array) -> SourceBatch:
-        self._told = self._file.position
-        records = record_batch(self._topic, as_strings(lines), value_field=VALUE)
-        return SourceBatch(records, [(partition_of(self._path), {POSITION: self._told})])
+    def _search(self) -> None:
+        began = time.monotonic()
+        with reading(self._files.folder):
+            self._rota.admit(self._owned())
+        took = time.monotonic() - began
+        self._search_at = began + max(SEARCH_PAUSE, SEARCH_RATIO * took)
+
+    def _owned(self) -> list[str]:
+        names, share = self._files.names(), self._share
+        return names if share is None else [name for name in names if share.owns(name)]

@@ -44,9 +44,10 @@ class FollowedFile:
     """
 
     def __init__(self, path: str, position: int) -> None:
-        self._path = path
+        self._path = Path(path)
         self.position = position
         self._at = position
+        self._seen = position
         self._handle: FileIO | None = None
         self._identity: Identity | None = None
         self._replaced_at: float | None = None
@@ -63,7 +64,7 @@ class FollowedFile:
     def change(self) -> Change:
         """What happened to the file; to be asked at its end, when all its lines are handed on."""
         try:
-            now = Path(self._path).stat()
+            now = self._path.stat()
         except FileNotFoundError:
             return Change.NONE
         if self._handle is None:
@@ -71,6 +72,17 @@ class FollowedFile:
         if identity_of(now) != self._identity:
             return Change.REPLACED if self._moved_on(now) else Change.NONE
         return Change.SHRUNK if now.st_size < self._at else Change.NONE
+
+    def has_news(self) -> bool:
+        """Whether a closed file is another one, or not as long, as when it was read to its end."""
+        try:
+            now = self._path.stat()
+        except FileNotFoundError:
+            return False
+        except OSError:
+            return True
+        known = self._identity in (None, identity_of(now))
+        return not known or now.st_size != self._seen
 
     def follow(self, change: Change) -> None:
         """Go on in the file that now has the name: a new one from its start, the old one from
@@ -82,7 +94,7 @@ class FollowedFile:
     def close(self) -> None:
         """Close the handle; the next read opens the file again at ``position``."""
         handle, self._handle = self._handle, None
-        self._at, self._replaced_at = self.position, None
+        self._seen, self._at, self._replaced_at = self._at, self.position, None
         if handle is not None:
             handle.close()
 
@@ -103,7 +115,7 @@ class FollowedFile:
     def _place(self, handle: FileIO) -> None:
         status = os.fstat(handle.fileno())
         if not stat.S_ISREG(status.st_mode):
-            raise not_regular(self._path)
+            raise not_regular(str(self._path))
         known = self._identity in (None, identity_of(status))
         if not known or status.st_size < self.position:
             self.position = 0

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 NEWLINE: Final = b"\n"
+NO_LINES: Final = pa.array([], pa.binary())
 
 
 class Lines(NamedTuple):
@@ -25,7 +26,7 @@ class LineCutter:
     """
 
     def __init__(self) -> None:
-        self._lines = _no_lines()
+        self._lines = NO_LINES
         # Pieces, joined once the newline arrives: a line over many blocks is copied once.
         self._pieces: list[bytes] = []
         self.pending = 0
@@ -40,9 +41,14 @@ class LineCutter:
                 self.clear_pending()
             self._keep(bytes(view[cut + 1 : size]))
 
+    @property
+    def has_lines(self) -> bool:
+        """Whether ``take`` has more."""
+        return len(self._lines) > 0
+
     def take(self, limit: int) -> Lines | None:
         """At most ``limit`` whole lines; None when there are none."""
-        if not len(self._lines):
+        if not self.has_lines:
             return None
         values = self._lines.slice(0, limit)
         self._lines = self._lines.slice(limit)
@@ -56,7 +62,7 @@ class LineCutter:
 
     def clear(self) -> None:
         """Forget everything."""
-        self._lines = _no_lines()
+        self._lines = NO_LINES
         self.clear_pending()
 
     def clear_pending(self) -> None:
@@ -78,10 +84,6 @@ def as_strings(values: pa.Array) -> pa.Array:
         # Joined and cut again: no sequence that is not UTF-8 extends over a newline.
         text = _joined(values).decode("utf-8", "replace").encode()
         return _split(text).cast(pa.string())
-
-
-def _no_lines() -> pa.Array:
-    return pa.array([], pa.binary())
 
 
 def _split(text: bytes) -> pa.Array:

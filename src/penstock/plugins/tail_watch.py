@@ -1,13 +1,16 @@
-"""Whether a file has a new line, asked every few seconds by a connector that has nothing to do."""
+"""Whether a file has a new line, asked about once a second by a connector with nothing to do."""
 
 from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from penstock.plugins.file_offsets import position_in
 from penstock.plugins.followed_file import OPEN_FLAGS, Identity, identity_of
+from penstock.sdk.offsets import OffsetReader
 
 BLOCK: Final = 1 << 20
 MOST: Final = 256 << 20
@@ -21,7 +24,7 @@ class TailWatch:
     """
 
     def __init__(self, path: str) -> None:
-        self._path = path
+        self._path = Path(path)
         self._tail: tuple[Identity, int] | None = None
         self._scanned = 0
         self._truncated: tuple[Identity, int] | None = None
@@ -29,7 +32,7 @@ class TailWatch:
     def sees_line_after(self, position: int) -> bool:
         """True also for a truncated file, once, and for whatever only a task can report."""
         try:
-            return self._sees(Path(self._path).stat(), position)
+            return self._sees(self._path.stat(), position)
         except FileNotFoundError:
             return False
         except OSError:
@@ -64,3 +67,32 @@ class TailWatch:
                 return bool(block)
             self._scanned += len(block)
         return True
+
+
+class TailWatches:
+    """A watch for each of many files; as long as they rest, it costs a ``stat`` each."""
+
+    def __init__(self) -> None:
+        self._watches: dict[str, TailWatch] = {}
+        self._offsets: OffsetReader | None = None
+        self._positions: dict[str, int] = {}
+
+    def see_line(self, paths: Sequence[str], offsets: OffsetReader) -> bool:
+        """Whether any of ``paths`` has a line after its offset; others are forgotten.
+
+        ``UserError`` for an offset that is none.
+        """
+        old = self._watches
+        self._watches = {path: old.get(path) or TailWatch(path) for path in paths}
+        if offsets is not self._offsets:
+            self._offsets, self._positions = offsets, {}
+        return any(
+            watch.sees_line_after(self._position(path, offsets))
+            for path, watch in self._watches.items()
+        )
+
+    def _position(self, path: str, offsets: OffsetReader) -> int:
+        """Looked up once, as long as the worker asks with the same offsets."""
+        if path not in self._positions:
+            self._positions[path] = position_in(offsets, path)
+        return self._positions[path]

@@ -1,9 +1,9 @@
 """What a connector author implements for the part that lives in the worker.
 
 Life of a connector object (all calls on the worker, one at a time, never two at once):
-``start`` → ``task_configs`` → (``look`` …) → ``stop``. A new object is made after every restart or
-change of configuration. ``alter_offsets`` and ``validate`` are called on an object of their own
-that was never started. No call may block for longer than a few seconds.
+``start`` → ``task_configs`` → (a source's ``look`` and ``plan`` …) → ``stop``. A new object is made
+after every restart or change of configuration. ``alter_offsets`` and ``validate`` are called on an
+object of their own that was never started. No call may block for longer than a few seconds.
 """
 
 from __future__ import annotations
@@ -61,6 +61,20 @@ class SourceConnector(Connector):
 
         Called about once a second while the connector is idle, so it must be cheap. May answer True
         too often, at the price of an empty turn; must not answer False while records wait.
+        """
+        return None
+
+    def plan(
+        self, offsets: OffsetReader, tasks: Sequence[int]
+    ) -> Sequence[Mapping[str, str]] | None:
+        """What each of ``tasks`` is to do in the coming turn, as configuration for its lease only.
+
+        Asked before each turn, when no task runs and ``offsets`` are all that is committed, so
+        that work can be cut anew and change hands between tasks. ``tasks`` are the numbers of
+        those that may run: a FAILED one is left out until it is restarted. Answer with one
+        mapping for each, in that order, laid over the configuration from ``task_configs`` and
+        never stored; None when there is nothing to add. An error is logged, no task runs, and the
+        connector is asked again a second later, as after an error in ``look``.
         """
         return None
 

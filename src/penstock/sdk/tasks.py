@@ -59,6 +59,9 @@ class SinkTask(ABC):
     wants_headers: ClassVar[bool] = True
     """False spares the cost of reading headers: the column is then null in every row."""
 
+    wants_timestamps: ClassVar[bool] = True
+    """False spares the cost of reading timestamps: they may then be null in every row."""
+
     def start(self, config: Mapping[str, str]) -> None:  # noqa: B027 (most need nothing)
         """Open the target, before anything else. Called again after a ``RetriableError``."""
 

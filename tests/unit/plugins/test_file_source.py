@@ -38,23 +38,37 @@ def test_one_task_however_many_are_allowed(
 
 
 class TestConfig:
-    def test_keys_are_kafka_connects(self) -> None:
+    def test_keys_are_kafka_connects_and_a_pattern(self) -> None:
         keys = {key.name: key for key in FileStreamSourceConnector.config_def}
-        assert list(keys) == ["file", "topic", "batch.size"]
+        assert list(keys) == ["file", "file.glob", "topic", "batch.size"]
         assert keys["file"].default is None
+        assert keys["file.glob"].default is None
         assert keys["topic"].required
         assert keys["batch.size"].default == 2000
 
-    @pytest.mark.parametrize("config", [{}, {"file": " "}])
+    @pytest.mark.parametrize("config", [{}, {"file": " "}, {"file": "", "file.glob": " "}])
     def test_a_file_is_needed(self, config: dict[str, str]) -> None:
         [(key, message)] = FileStreamSourceConnector().validate({"topic": "t", **config})
         assert key == "file"
         assert message.startswith('Missing required configuration "file": set it to the path')
+        assert message.endswith("To read many files, set 'file.glob' to a pattern instead.")
         with pytest.raises(ConfigError, match="standard input"):
             FileStreamSourceConnector().start(config)
 
-    def test_a_sound_one_passes(self) -> None:
-        assert not FileStreamSourceConnector().validate({"topic": "t", "file": "f"})
+    def test_but_only_one_way_to_name_it(self) -> None:
+        config = {"topic": "t", "file": "f", "file.glob": "*.log"}
+        [(key, message)] = FileStreamSourceConnector().validate(config)
+        assert key == "file.glob"
+        assert message == (
+            "Set either 'file', to read one file, or 'file.glob', to read all files that match a "
+            "pattern, but not both."
+        )
+        with pytest.raises(ConfigError, match="but not both"):
+            FileStreamSourceConnector().start(config)
+
+    @pytest.mark.parametrize("named", [{"file": "f*"}, {"file.glob": "*.log"}])
+    def test_a_sound_one_passes(self, named: dict[str, str]) -> None:
+        assert not FileStreamSourceConnector().validate({"topic": "t", **named})
 
     @pytest.mark.parametrize(
         ("config", "message"),
@@ -205,6 +219,9 @@ class TestAlteringOffsets:
             "Offsets cannot be modified if the 'file' configuration is unspecified. "
             "This is because stdin is used for input and offsets are not tracked."
         )
+
+    def test_a_pattern_has_offsets_as_well(self) -> None:
+        assert self.alter((P, {"position": 1}), config={"topic": "t", "file.glob": "*"}) is True
 
     def test_positions_of_any_file_are_accepted_and_anything_may_be_reset(self) -> None:
         assert self.alter((P, {"position": 2**62}), ({"filename": "old"}, {"position": 0})) is True

@@ -11,8 +11,9 @@ from typing import Any, ClassVar
 import pyarrow as pa
 import pytest
 
-from penstock.plugins import file_source_task, followed_file
+from penstock.plugins import file_source_task, followed_file, line_reader
 from penstock.plugins.file_source_task import FileStreamSourceTask
+from penstock.plugins.followed_file import FollowedFile
 from penstock.sdk.batches import SourceBatch
 from penstock.sdk.errors import ConfigError, RetriableError, UserError
 from penstock.sdk.offsets import OffsetReader
@@ -48,6 +49,11 @@ class Reader:
         self.partition = partition
         self.position = position
         self.sizes: list[int] = []
+
+    @property
+    def file(self) -> FollowedFile:
+        """The file behind the task, after a poll."""
+        return self.task._rota.first._file
 
     def poll(self) -> list[str] | None:
         batch = self.task.poll()
@@ -191,14 +197,14 @@ class TestRotation:
         reader.lines()
         old = file.rename(file.with_suffix(".1"))
         file.write_bytes(b"three\n")
-        change = reader.task._file.change
+        change = reader.file.change
 
         def late_writer() -> followed_file.Change:
             append(old, b"o\nlast")
             monkeypatch.undo()
             return change()
 
-        monkeypatch.setattr(reader.task._file, "change", late_writer)
+        monkeypatch.setattr(reader.file, "change", late_writer)
         assert reader.lines() == ["two", "last", "three"]
 
     def test_an_unfinished_line_of_the_old_file_is_not_lost(self, file: Path) -> None:
@@ -343,11 +349,11 @@ class TestErrors:
         reader = Reader(file, batch_size=1)
         assert reader.poll() == ["one"]
         with monkeypatch.context() as patch:
-            patch.setattr(reader.task._file, "read_into", Raiser(errno.EIO))
+            patch.setattr(reader.file, "read_into", Raiser(errno.EIO))
             assert reader.poll() == ["two"]
             with pytest.raises(RetriableError, match="Cannot read"):
                 reader.poll()
-        assert reader.task._file._handle is None, "a stale handle would stay stale"
+        assert reader.file._handle is None, "a stale handle would stay stale"
         append(file, b"ee\n")
         assert reader.lines() == ["three"]
 
@@ -360,7 +366,7 @@ class TestErrors:
         file.rename(file.with_suffix(".1"))
         file.write_bytes(b"a longer line\n")
         with monkeypatch.context() as patch:
-            patch.setattr(reader.task._file, "read_into", Raiser(errno.ESTALE))
+            patch.setattr(reader.file, "read_into", Raiser(errno.ESTALE))
             with pytest.raises(RetriableError):
                 reader.poll()
         assert reader.lines() == ["a longer line"]
@@ -368,7 +374,7 @@ class TestErrors:
     def test_a_line_beyond_what_arrow_holds(
         self, file: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(file_source_task, "LONGEST_LINE", 10)
+        monkeypatch.setattr(line_reader, "LONGEST_LINE", 10)
         file.write_bytes(b"one\n" + b"x" * 11)
         with pytest.raises(UserError, match="The line that starts at byte 0 of"):
             Reader(file).poll()
@@ -381,8 +387,10 @@ class TestErrors:
 
     def test_an_offset_that_is_none(self, file: Path) -> None:
         offsets = OffsetReader([({"filename": str(file)}, {"position": "3"})])
+        task = FileStreamSourceTask()
+        task.start({"file": str(file), "topic": "t"}, offsets)
         with pytest.raises(UserError, match="expected to be a Long value"):
-            FileStreamSourceTask().start({"file": str(file), "topic": "t"}, offsets)
+            task.poll()
 
     def test_stop_after_a_failed_start(self) -> None:
         FileStreamSourceTask().stop()
