@@ -30,7 +30,7 @@ from penstock.sdk.tasks import SinkTask
 
 log = logging.getLogger(__name__)
 
-MOST_RECORDS = 10_000
+MOST_RECORDS = 2_000
 FEWEST_RECORDS = 100
 SHORT, LONG = 0.1, 0.5
 """Seconds within which a batch should be put: a lease hears *finish* only between batches."""
@@ -101,7 +101,7 @@ class _Loop:
             self._retrying(lambda: task.start(lease.config))
             task.open(lease.assignments)
             self._mark_beginning(task)
-            with closing(TopicReader(lease.connection, starts, headers=_wanted(lease))) as reader:
+            with closing(TopicReader(lease.connection, starts, **_wanted(lease))) as reader:
                 self._read_until_over(task, reader)
         finally:
             task.stop()
@@ -234,9 +234,13 @@ class _Loop:
             yield self._lease.copy_topic, key, copy_value(end, metadata)
 
 
-def _wanted(lease: SinkLease) -> bool:
-    """Whether anybody looks at headers, which cost more than the rest of a record."""
-    return lease.task_class.wants_headers or bool(lease.tolerance.dead_letter_topic)
+def _wanted(lease: SinkLease) -> dict[str, bool]:
+    """Whether anybody looks at them: they cost as much as the rest of a record, or more."""
+    task = lease.task_class
+    return {
+        "headers": task.wants_headers or bool(lease.tolerance.dead_letter_topic),
+        "timestamps": task.wants_timestamps or bool(lease.pipeline.transforms),
+    }
 
 
 def _without(batch: pa.RecordBatch, row: int) -> pa.RecordBatch:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from confluent_kafka import KafkaError, Message, TopicPartition
 
@@ -19,12 +20,15 @@ from penstock.kafka.errors import PASSING, LeaseLost, describe
 from penstock.sdk.batches import HEADERS, record_batch
 
 Position = tuple[str, int]
+BINARY = pa.binary()
 
 SETTINGS: dict[str, Any] = {
     # Deleted before it was read: told to the worker, never skipped.
     "auto.offset.reset": "error",
     "fetch.message.max.bytes": 8 * 1024 * 1024,
     "queued.max.messages.kbytes": 32 * 1024,
+    # How long the client rests once that many are waiting; its default is a whole second.
+    "fetch.queue.backoff.ms": 5,
 }
 
 
@@ -32,12 +36,18 @@ class TopicReader:
     """Reads forward from ``starts``. Belongs to one thread; raises LeaseLost."""
 
     def __init__(
-        self, connection: Connection, starts: Mapping[Position, int], *, headers: bool
+        self,
+        connection: Connection,
+        starts: Mapping[Position, int],
+        *,
+        headers: bool = True,
+        timestamps: bool = True,
     ) -> None:
         self.reached: dict[Position, int] = {}
         """The next offset of every partition that has moved since the start."""
         self._starts = dict(starts)
         self._headers = headers
+        self._timestamps = timestamps
         self._consumer = clients.reader(connection, **SETTINGS)
         self._consumer.assign([TopicPartition(t, p, o) for (t, p), o in starts.items()])
 
@@ -60,9 +70,23 @@ class TopicReader:
         records = [message for message in messages if message.error() is None]
         for position, run in self._by_partition(records).items():
             self._move(position, (run[-1].offset() or 0) + 1)
-            yield _batch(position, run, headers=self._headers)
+            yield self._batch(position, run)
         if len(records) < len(messages):
             self._heed(message for message in messages if message.error() is not None)
+
+    def _batch(self, position: Position, records: Sequence[Message]) -> pa.RecordBatch:
+        topic, partition = position
+        rows = len(records)
+        times = (record.timestamp()[1] for record in records) if self._timestamps else None
+        return record_batch(
+            topic,
+            pa.array([record.value() for record in records], BINARY),
+            key=_keys(records),
+            partition=pa.repeat(pa.scalar(partition, pa.int32()), rows),
+            timestamp=pa.array(times, pa.int64(), size=rows) if times else None,
+            headers=pa.array(map(_headers, records), HEADERS, size=rows) if self._headers else None,
+            offset=_offsets(records),
+        )
 
     def _by_partition(self, records: list[Message]) -> dict[Position, list[Message]]:
         if len(self._starts) == 1:
@@ -90,18 +114,17 @@ def _position(message: Message) -> Position:
     return str(message.topic()), int(message.partition() or 0)
 
 
-def _batch(position: Position, records: Sequence[Message], *, headers: bool) -> pa.RecordBatch:
-    topic, partition = position
-    rows = len(records)
-    return record_batch(
-        topic,
-        pa.array([record.value() for record in records], pa.binary()),
-        key=pa.array([record.key() for record in records], pa.binary()),
-        partition=pa.repeat(pa.scalar(partition, pa.int32()), rows),
-        timestamp=pa.array([record.timestamp()[1] for record in records], pa.int64()),
-        headers=pa.array(map(_headers, records), HEADERS, size=rows) if headers else None,
-        offset=pa.array([record.offset() for record in records], pa.int64()),
-    )
+def _keys(records: Sequence[Message]) -> pa.Array:
+    keys = [record.key() for record in records]
+    return pa.nulls(len(keys), BINARY) if keys.count(None) == len(keys) else pa.array(keys, BINARY)
+
+
+def _offsets(records: Sequence[Message]) -> pa.Array:
+    """Without a look at each, where none is missing between the first and the last."""
+    first, last = records[0].offset() or 0, records[-1].offset() or 0
+    if last - first + 1 == len(records):
+        return pa.array(np.arange(first, last + 1))
+    return pa.array([record.offset() for record in records], pa.int64())
 
 
 def _headers(record: Message) -> list[dict[str, Any]] | None:

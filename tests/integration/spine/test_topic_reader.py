@@ -17,11 +17,9 @@ from waiting import eventually
 
 
 @contextmanager
-def reading(
-    topics: Topics, starts: dict[Position, int], *, headers: bool = False
-) -> Iterator[TopicReader]:
+def reading(topics: Topics, starts: dict[Position, int], **wanted: bool) -> Iterator[TopicReader]:
     connection = Connection(topics.bootstrap_servers)
-    with closing(TopicReader(connection, starts, headers=headers)) as reader:
+    with closing(TopicReader(connection, starts, **wanted)) as reader:
         yield reader
 
 
@@ -95,12 +93,30 @@ def test_keys_nulls_and_headers_are_what_was_written(topics: Topics, name: str) 
     producer.produce(name, None, key=b"")
     producer.produce(name, b"")
     producer.commit_transaction(20)
-    with reading(topics, {(name, 0): 0}, headers=True) as reader:
+    with reading(topics, {(name, 0): 0}) as reader:
         batches = read_until(reader, {(name, 0): 4})
     rows = [row for batch in batches for row in batch.to_pylist()]
     assert [(row["key"], row["value"]) for row in rows] == [(b"k", b"v"), (b"", None), (None, b"")]
     both = [{"key": "h", "value": b"\xff"}, {"key": "h", "value": None}]
     assert [row["headers"] for row in rows] == [both, None, None]
+
+
+def test_what_nobody_wants_is_null(topics: Topics, name: str) -> None:
+    topics.create(name)
+    topics.produce(name, [b"x"])
+    with reading(topics, {(name, 0): 0}, headers=False, timestamps=False) as reader:
+        [batch] = read_until(reader, {(name, 0): 2})
+    assert (batch.column("headers")[0].as_py(), batch.column("timestamp")[0].as_py()) == (None,) * 2
+
+
+def test_offsets_with_gaps_are_kept(topics: Topics, name: str) -> None:
+    topics.create(name)
+    topics.produce(name, [b"a"])
+    topics.produce(name, [b"never"], abort=True)
+    topics.produce(name, [b"b", b"c"])
+    with reading(topics, {(name, 0): 0}) as reader:
+        batches = read_until(reader, {(name, 0): 7})
+    assert [o for b in batches for o in b.column("offset").to_pylist()] == [0, 4, 5]
 
 
 def test_no_more_than_was_asked_for(topics: Topics, name: str) -> None:
