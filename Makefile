@@ -1,7 +1,8 @@
 # Thin on purpose: the logic of set-up is in scripts/setup.sh.
-# Variables: PYTHON=/path/to/python3.13, JAVA_HOME=/path/to/jdk, ARGS="-k name" (for test).
+# Variables: PYTHON=/path/to/python3.13, JAVA_HOME=/path/to/jdk, ARGS="-k name" (for test),
+# ROW="file-to-topic-1 latency-idle" (for bench; list names them, page writes docs/bench.md).
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test heavy rules lint fmt lock clean
+.PHONY: help setup demo test heavy rules bench examples picture lint fmt lock clean
 
 BIN := .venv/bin
 
@@ -23,6 +24,15 @@ heavy: setup ## run the tests that take minutes: kills, freezes, outages, 2 GB
 rules: setup ## take each rule of the protocol out and check that its test fails (ARGS="1a 3")
 	@$(BIN)/python scripts/check_rules.py $(ARGS)
 
+examples: setup ## run the examples, on one worker (ARGS="-v 03": just that, and what it prints)
+	@$(BIN)/python examples/run.py $(ARGS)
+
+picture: setup ## record the demo as docs/demo.svg
+	@$(BIN)/python scripts/record_demo.py
+
+bench: setup ## measure beside bare loops and Kafka Connect, 25 minutes (ROW=list, ROW="name ...")
+	@$(BIN)/python -m bench $(ROW) $(ARGS)
+
 lint: setup ## check style, formatting, types and which room imports which
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -39,4 +49,4 @@ lock: ## resolve requirements/lock.txt anew from pyproject.toml (needs the netwo
 clean: ## remove .venv, caches and build outputs (nothing outside this folder)
 	rm -rf .venv .setup.log .setup.lock build dist src/*.egg-info
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
-	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} +
