@@ -30,7 +30,7 @@ examples: setup ## run the examples, on one worker (ARGS="-v 03": just that, and
 picture: setup ## record the demo as docs/demo.svg
 	@$(BIN)/python scripts/record_demo.py
 
-bench: setup ## measure beside bare loops and Kafka Connect, 25 minutes (ROW=list, ROW="name ...")
+bench: setup ## measure beside bare loops and Kafka Connect, half an hour (ROW=list, ROW="name ...")
 	@$(BIN)/python -m bench $(ROW) $(ARGS)
 
 lint: setup ## check style, formatting, types and which room imports which

@@ -11,20 +11,18 @@ import logging
 import time
 from collections.abc import Callable, Iterable
 from contextlib import closing
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from penstock.engine import producers
 from penstock.engine.dead_letters import DeadLetters
-from penstock.engine.heartbeats import Heartbeat, beating
-from penstock.engine.lease import End, Report, SinkLease
-from penstock.engine.lease_logs import logged
+from penstock.engine.heartbeats import Heartbeat
+from penstock.engine.lease import SinkLease
+from penstock.engine.lease_loop import LeaseLoop
 from penstock.engine.topic_reader import Position, TopicReader
-from penstock.engine.traces import ending_of, trace_of
 from penstock.kafka.errors import LeaseLost
 from penstock.kafka.sink_copies import copy_key, copy_value
-from penstock.kafka.transactions import GroupOffsets
+from penstock.kafka.transactions import GroupOffsets, Transactions
 from penstock.sdk.errors import RecordError, RetriableError
 from penstock.sdk.tasks import SinkTask
 
@@ -38,64 +36,21 @@ SHORT, LONG = 0.1, 0.5
 T = TypeVar("T")
 
 
-def run(lease: SinkLease) -> Report:
-    """Run the lease to its end. Never raises: whatever happens is in the report."""
-    with (
-        logged(lease) as lines,
-        beating(lease.heartbeat, lease.lease_id, lease.limits, lines) as heartbeat,
-    ):
-        loop = _Loop(lease, heartbeat)
-        try:
-            end, trace = loop.run(), ""
-        except Exception as error:  # noqa: BLE001 (a task's error is data, whatever it is)
-            end, trace = ending_of(error), trace_of(error, lease.secrets)
-            heartbeat.progress.ended_early = True
-        return loop.report(end, trace)
-
-
-class _Loop:
-    """The state of one running lease."""
+class SinkLoop(LeaseLoop[SinkLease]):
+    """The state of one running sink lease."""
 
     def __init__(self, lease: SinkLease, heartbeat: Heartbeat) -> None:
-        self._lease = lease
-        self._heartbeat = heartbeat
-        self._progress = heartbeat.progress
+        super().__init__(lease, heartbeat)
         self._dead = DeadLetters(lease)
-        self._began: float | None = None
-        self._records = 0
-        self._bytes = 0
         self._most = FEWEST_RECORDS
-        self._topics: set[str] = set()
         self._committed: dict[Position, tuple[int, str]] = {}
-        self._until = time.monotonic() + lease.limits.lease_seconds
 
-    def report(self, end: End, trace: str) -> Report:
-        """What the worker is told."""
-        return Report(
-            task=self._lease.task,
-            lease_id=self._lease.lease_id,
-            end=end,
-            sink_positions=self._committed,
-            records=self._progress.records,
-            payload_bytes=self._progress.payload_bytes,
-            dead_letters=len(self._dead),
-            topics=frozenset(self._topics),
-            trace=trace,
-        )
+    def _outcome(self) -> dict[str, Any]:
+        return {"sink_positions": self._committed, "dead_letters": len(self._dead)}
 
-    def run(self) -> End:
-        """Read, put and commit until told to finish; a clean end keeps the producer."""
-        self._producer = producers.acquire(self._lease)
-        try:
-            self._run_task(self._lease.task_class())
-        except BaseException:
-            self._producer.abort()
-            raise
-        producers.keep(self._lease, self._producer)
-        return End.DONE
-
-    def _run_task(self, task: SinkTask) -> None:
-        lease = self._lease
+    def _move_records(self, producer: Transactions) -> None:
+        lease, task = self._lease, self._lease.task_class()
+        self._producer = producer
         starts = {(a.topic, a.partition): a.offset for a in lease.assignments}
         try:
             self._retrying(lambda: task.start(lease.config))
@@ -112,14 +67,11 @@ class _Loop:
             for batch in batches:
                 self._put_partition(task, batch)
             self._progress.note(dry=not batches)
-            if self._commit_due(dry=not batches):
+            # Dry, the reader may still have moved, over markers and aborted records.
+            if not batches or self._commit_due(dry=False):
                 self._commit_reached(task, reader)
-        if self._heartbeat.orphaned.is_set():
-            raise LeaseLost("the worker no longer answers heartbeats")
+        self._raise_if_orphaned()
         self._commit_reached(task, reader)
-
-    def _over(self) -> bool:
-        return self._heartbeat.over or time.monotonic() > self._until
 
     def _mark_beginning(self, task: SinkTask) -> None:
         """Before a task's very first record: commit where its target stands now.
@@ -135,11 +87,9 @@ class _Loop:
 
     def _put_partition(self, task: SinkTask, raw: pa.RecordBatch) -> None:
         began = time.monotonic()
-        self._began = self._began or began
+        self._count(raw.num_rows, raw.column("value").nbytes)
         for batch in self._decoded(raw):
             self._put(task, raw, batch)
-        self._records += raw.num_rows
-        self._bytes += raw.column("value").nbytes
         self._topics.add(raw.column("topic")[0].as_py())
         self._learn(raw.num_rows, time.monotonic() - began)
 
@@ -185,16 +135,6 @@ class _Loop:
                     raise LeaseLost(f"told to finish while retrying: {error}") from error
                 time.sleep(error.retry_after)
 
-    def _commit_due(self, *, dry: bool) -> bool:
-        if dry:
-            return True
-        limits = self._lease.limits
-        return self._began is not None and (
-            time.monotonic() - self._began >= limits.transaction_seconds
-            or self._records >= limits.transaction_records
-            or self._bytes >= limits.transaction_bytes
-        )
-
     def _commit_reached(self, task: SinkTask, reader: TopicReader) -> None:
         """Commit how far the reader has come, all of which has been put."""
         ends = {
@@ -204,10 +144,6 @@ class _Loop:
         }
         if ends:
             self._commit(ends, self._retrying(task.flush))
-        self._progress.records += self._records
-        self._progress.payload_bytes += self._bytes
-        self._began = None
-        self._records = self._bytes = 0
 
     def _commit(self, ends: dict[Position, int], metadata: str) -> None:
         lease, producer = self._lease, self._producer
@@ -216,14 +152,10 @@ class _Loop:
         offsets = [(t, p, end, metadata) for (t, p), end in ends.items()]
         producer.commit(
             self._copies(ends, metadata),
-            [
-                GroupOffsets(lease.group_metadata, offsets),
-                GroupOffsets(lease.membership.metadata, [(lease.membership.topic, 0, 0, "")]),
-            ],
+            [GroupOffsets(lease.group_metadata, offsets), self._standing()],
         )
         log.debug("committed %s", offsets)
-        self._progress.step()
-        self._progress.transactions += 1
+        self._committed_now()
         self._committed |= {position: (end, metadata) for position, end in ends.items()}
 
     def _copies(

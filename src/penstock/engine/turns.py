@@ -17,7 +17,7 @@ import pyarrow as pa
 from pyspark import TaskContext
 from pyspark.sql import DataFrame, SparkSession
 
-from penstock.engine import sink_lease, source_lease
+from penstock.engine import lease_loop
 from penstock.engine.lease import (
     End,
     HeartbeatAddress,
@@ -28,6 +28,8 @@ from penstock.engine.lease import (
     SourceLease,
 )
 from penstock.engine.session import LazySession
+from penstock.engine.sink_lease import SinkLoop
+from penstock.engine.source_lease import SourceLoop
 from penstock.engine.watches import HeartbeatServer, TurnWatch
 
 log = logging.getLogger(__name__)
@@ -167,9 +169,9 @@ def _stage(leases: Sequence[Lease]) -> Stage:
 
 def _run(lease: Lease) -> Report:
     if isinstance(lease, SinkLease):
-        return sink_lease.run(lease)
+        return lease_loop.run(lease, SinkLoop)
     assert isinstance(lease, SourceLease)  # noqa: S101 (there are two kinds)
-    return source_lease.run(lease)
+    return lease_loop.run(lease, SourceLoop)
 
 
 def _partition() -> int:

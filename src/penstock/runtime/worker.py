@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from typing import cast
 
 from penstock.embedded import EmbeddedBroker, Jars, Java, ensure_jars, find_java
@@ -142,7 +143,7 @@ class Worker:
         context = Context(
             worker=config,
             worker_id=self.worker_id,
-            connection=connection,
+            connection=replace(connection, few_brokers=clients.few_brokers(admin)),
             admin=admin,
             plugins=self.plugins,
             engine=engine,

@@ -59,8 +59,8 @@ class SourceConnector(Connector):
     def look(self, offsets: OffsetReader) -> bool | None:
         """Whether there is anything new beyond ``offsets``; None when only a task can tell.
 
-        Called about once a second while the connector is idle, so it must be cheap. May answer True
-        too often, at the price of an empty turn; must not answer False while records wait.
+        Called several times a second while the connector is idle, so it must be cheap. May answer
+        True too often, at the price of an empty turn; must not answer False while records wait.
         """
         return None
 

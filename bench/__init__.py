@@ -1,0 +1,1 @@
+"""Penstock beside its peers, measured: ``python -m bench [ROW ...]``, or ``make bench``."""

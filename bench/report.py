@@ -1,0 +1,87 @@
+"""Results as a table on the terminal, as Markdown and as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+Stored = dict[str, Any]
+COLUMNS = ("side", "median", "spread", "ours / this", "per round", "target", "result")
+VERDICTS = {True: "met", False: "missed", None: ""}
+
+
+def lines_of(result: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+    """The table lines of a stored row, a text for every column."""
+    for side, told in result["sides"].items():
+        ratio = told.get("ours_divided_by_this")
+        yield (
+            side,
+            figure(told["median"]),
+            f"{told['spread']:.0%}",
+            "" if ratio is None else f"{ratio:.2f}",
+            " ".join(f"{each:.2f}" for each in told.get("per_round", ())),
+            told.get("target") or "",
+            VERDICTS[told.get("met")],
+        )
+
+
+def figure(value: float) -> str:
+    """A figure as people read it: three digits, or whole thousands."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def heading(name: str, result: Mapping[str, Any]) -> str:
+    """What a row measures, and in which unit."""
+    return f"{name}: {result['title']}, {result['unit']}"
+
+
+def table(name: str, result: Mapping[str, Any]) -> Table:
+    """A row for the terminal."""
+    shown = Table(*COLUMNS, title=heading(name, result), title_justify="left")
+    for line in lines_of(result):
+        style = "red" if line[-1] == VERDICTS[False] else ""
+        shown.add_row(*line, style=style)
+    return shown
+
+
+def markdown(stored: Stored, bounds: Mapping[str, str]) -> str:
+    """All rows as a page."""
+    facts = "".join(f"- {key}: {value}\n" for key, value in stored["machine"].items())
+    parts = [_section(name, row, bounds.get(name, "")) for name, row in stored["rows"].items()]
+    return f"{HEADER}\n{facts}\n" + "\n".join(parts)
+
+
+def write(folder: Path, stored: Stored, page: str) -> None:
+    """Write both files, each whole or not at all."""
+    folder.mkdir(parents=True, exist_ok=True)
+    replace(folder / "results.json", json.dumps(stored, indent=1) + "\n")
+    replace(folder / "results.md", page)
+
+
+def replace(path: Path, text: str) -> None:
+    """Write a file under another name first."""
+    part = path.with_name(path.name + ".part")
+    part.write_text(text)
+    part.replace(path)
+
+
+def _section(name: str, row: Mapping[str, Any], bound: str) -> str:
+    cells = [COLUMNS, tuple("---" for _ in COLUMNS), *lines_of(row)]
+    lines = "".join(f"| {' | '.join(line)} |\n" for line in cells)
+    notes = "".join(f"- {note}\n" for note in (*row["notes"], *([bound] if bound else [])))
+    return f"## {heading(name, row)}\n\n{lines}\nMeasured {row['measured']}.\n\n{notes}"
+
+
+HEADER = """\
+# Benchmarks
+
+Made by `make bench`; one row again with `make bench ROW=<name>`. Everything runs on one machine
+and one broker, ours and theirs in turns. A median is that of the rounds; the spread is highest
+less lowest, as a part of the median. A rate counts from the moment at which the request to create
+the connector was answered until the last record is visible, and after every run the records are
+counted.
+"""

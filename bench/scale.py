@@ -1,0 +1,39 @@
+"""How much of everything a run measures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Sizes of a run; `of` makes all of them smaller, to try the harness and not to compare."""
+
+    factor: float = 1.0
+    rounds: int = 3
+    lines: int = 2_000_000
+    active_samples: int = 30
+    idle_samples: int = 8
+    idle_connectors: int = 200
+    growth: tuple[int, ...] = (50, 200, 1000)
+    minute: float = 60.0
+
+    @staticmethod
+    def of(factor: float, rounds: int) -> Scale:
+        """The usual sizes times ``factor``."""
+        usual = Scale()
+        return Scale(
+            factor=factor,
+            rounds=rounds,
+            lines=max(1000, int(usual.lines * factor)),
+            active_samples=max(5, int(usual.active_samples * factor)),
+            idle_samples=max(2, int(usual.idle_samples * factor)),
+            idle_connectors=max(4, int(usual.idle_connectors * factor)),
+            growth=tuple(max(2, int(size * factor)) for size in usual.growth),
+            minute=max(5.0, usual.minute * factor),
+        )
+
+    @property
+    def warm_up_lines(self) -> int:
+        """Lines that each side moves before anything is timed."""
+        return max(1000, self.lines // 8)

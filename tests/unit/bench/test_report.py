@@ -1,0 +1,87 @@
+"""Results, their targets, and how they are shown and kept."""
+
+import json
+
+import pytest
+
+from bench import store
+from bench.report import figure, markdown, write
+from bench.results import RowResult, Target
+from bench.row import Row
+
+RESULT = RowResult(
+    unit="records/s",
+    sides={"penstock": [300.0, 310.0, 290.0], "loop": [330.0, 340.0, 320.0], "peer": [100.0] * 3},
+    targets=[Target("loop", at_least=0.95), Target("peer", at_least=2.5)],
+    notes=["A note."],
+)
+MACHINE = {"cores": "2"}
+
+
+def row(name: str) -> Row:
+    return Row(name, f"Title of {name}", lambda _: RESULT)
+
+
+@pytest.mark.parametrize(
+    ("target", "ratio", "met"),
+    [
+        (Target("peer", at_least=0.85), 0.85, True),
+        (Target("peer", at_least=0.85), 0.849, False),
+        (Target("peer", at_most=3.0), 3.0, True),
+        (Target("peer", at_most=3.0), 3.004, False),
+        (Target("peer", at_least=1.0, at_most=2.0), 2.5, False),
+    ],
+)
+def test_a_target_is_met_at_its_bound_and_not_beyond(target, ratio, met):
+    assert target.met(ratio) is met
+
+
+def test_a_target_reads_as_words():
+    assert str(Target("peer", at_least=2.5)) == "at least 2.5x"
+    assert str(Target("peer", at_least=1, at_most=2)) == "at least 1x and at most 2x"
+
+
+def test_json_tells_every_figure_and_verdict():
+    sides = json.loads(json.dumps(RESULT.as_json()))["sides"]
+    assert sides["penstock"] == {
+        "rounds": [300.0, 310.0, 290.0],
+        "median": 300.0,
+        "spread": pytest.approx(20 / 300),
+    }
+    assert sides["loop"]["met"] is False
+    assert sides["peer"]["met"] is True
+    assert sides["peer"]["ours_divided_by_this"] == pytest.approx(3.0)
+    assert sides["peer"]["target"] == "at least 2.5x"
+
+
+def test_the_page_has_a_line_for_every_side_and_what_bounds_the_row():
+    stored = store.with_row({"machine": MACHINE, "rows": {}}, row("copy"), RESULT, ["copy"])
+    page = markdown(stored, {"copy": "The broker bounds it."})
+    assert "## copy: Title of copy, records/s" in page
+    assert "| loop | 330 | 6% | 0.91 | 0.91 0.91 0.91 | at least 0.95x | missed |" in page
+    assert "| peer | 100 | 0% | 3.00 | 3.00 3.10 2.90 | at least 2.5x | met |" in page
+    assert "- cores: 2" in page
+    assert "- A note.\n- The broker bounds it.\n" in page
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(1234567.8, "1,234,568"), (99.94, "99.9"), (0.01234, "0.0123")]
+)
+def test_figures_have_three_digits_or_all_before_the_point(value, shown):
+    assert figure(value) == shown
+
+
+def test_one_row_measured_again_leaves_the_others(tmp_path):
+    stored = store.read(tmp_path, MACHINE)
+    for name in ("second", "first", "second"):
+        stored = store.with_row(stored, row(name), RESULT, ["first", "second"])
+        write(tmp_path, stored, "page")
+        stored = store.read(tmp_path, MACHINE)
+    assert list(stored["rows"]) == ["first", "second"]
+    assert (tmp_path / "results.md").read_text() == "page"
+
+
+def test_figures_of_another_machine_are_not_mixed_in(tmp_path):
+    stored = store.with_row(store.read(tmp_path, MACHINE), row("copy"), RESULT, ["copy"])
+    write(tmp_path, stored, "page")
+    assert store.read(tmp_path, {"cores": "4"}) == {"machine": {"cores": "4"}, "rows": {}}
