@@ -16,7 +16,13 @@ from bench.row import Row
 from bench.variants import SOURCE_VARIANTS, Variant, best
 
 BARE = "bare produce() loop"
+TUNED = "kafka connect, tuned"
 GLOB = "file.glob"
+
+TUNING = (
+    "The target is against Kafka Connect as it comes. Tuned, it has whatever configuration of the "
+    "connector and its producer a trial found quickest; ours needs none."
+)
 
 Run = Callable[[], Delivery]
 
@@ -30,14 +36,18 @@ def one_task(bed: Bed) -> RowResult:
     runs: dict[str, Run] = {
         OURS: lambda: by_penstock(bed, large),
         BARE: lambda: by_bare_loop(bed, large),
-        CONNECT: lambda: by_connect(bed, large, chosen.config),
+        CONNECT: lambda: by_connect(bed, large, {}),
+        TUNED: lambda: by_connect(bed, large, chosen.config),
     }
     figures, deliveries = measure(bed, runs)
     return RowResult(
         unit="records/s",
         sides=figures,
         targets=[Target(BARE, at_least=0.85), Target(CONNECT, at_least=2.5)],
-        notes=[f"Ours is exactly once. Kafka Connect's, with {chosen.name}, is at least once."],
+        notes=[
+            "Ours and the bare loop are exactly once. Kafka Connect's is at least once.",
+            TUNING,
+        ],
         details={"deliveries": deliveries, "kafka_connect_trials": trials},
     )
 
@@ -50,7 +60,8 @@ def two_tasks(bed: Bed) -> RowResult:
     whole = one_file_like(bed, large)
     runs: dict[str, Run] = {
         OURS: lambda: by_penstock(bed, large),
-        CONNECT: lambda: by_connect(bed, whole, chosen.config),
+        CONNECT: lambda: by_connect(bed, whole, {}),
+        TUNED: lambda: by_connect(bed, whole, chosen.config),
     }
     figures, deliveries = measure(bed, runs)
     return RowResult(
@@ -60,7 +71,8 @@ def two_tasks(bed: Bed) -> RowResult:
         notes=[
             f"Ours is {_shape(bed.penstock)}, exactly once.",
             "A FileStreamSource of Kafka Connect only ever has one task: it reads as many lines "
-            f"from one file, with {chosen.name}, at least once.",
+            "from one file, at least once.",
+            TUNING,
         ],
         details={"deliveries": deliveries, "kafka_connect_trials": trials},
     )

@@ -28,7 +28,7 @@ from penstock.sdk.tasks import SinkTask
 
 log = logging.getLogger(__name__)
 
-MOST_RECORDS = 2_000
+MOST_RECORDS = 5_000
 FEWEST_RECORDS = 100
 SHORT, LONG = 0.1, 0.5
 """Seconds within which a batch should be put: a lease hears *finish* only between batches."""
@@ -52,14 +52,15 @@ class SinkLoop(LeaseLoop[SinkLease]):
         lease, task = self._lease, self._lease.task_class()
         self._producer = producer
         starts = {(a.topic, a.partition): a.offset for a in lease.assignments}
-        try:
-            self._retrying(lambda: task.start(lease.config))
-            task.open(lease.assignments)
-            self._mark_beginning(task)
-            with closing(TopicReader(lease.connection, starts, **_wanted(lease))) as reader:
+        # First of all the reader, which fetches ahead while the task gets ready.
+        with closing(TopicReader(lease.connection, starts, **_wanted(lease))) as reader:
+            try:
+                self._retrying(lambda: task.start(lease.config))
+                task.open(lease.assignments)
+                self._mark_beginning(task)
                 self._read_until_over(task, reader)
-        finally:
-            task.stop()
+            finally:
+                task.stop()
 
     def _read_until_over(self, task: SinkTask, reader: TopicReader) -> None:
         while not self._over():
