@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from bench.bed import Bed
 from bench.flocks import Flock, cpu_per_minute, settle
 from bench.rest_worker import RestWorker
 from bench.results import CONNECT, OURS, RowResult, Target
+from bench.rounds import median
 from bench.row import Row
 
-# More per connector than this, relative to the smaller flock, is growth that is not linear.
+# More per additional connector than this, relative to the step before, is not linear growth.
 LINEAR = 1.25
 
 
@@ -34,21 +37,28 @@ def idle(bed: Bed) -> RowResult:
 
 
 def growth(bed: Bed) -> RowResult:
-    """Ours alone, ever more of them in one worker."""
-    figures: dict[str, list[float]] = {}
+    """Ours alone, ever more of them in one worker: what each additional one costs."""
+    sizes = bed.scale.growth
+    costs: list[list[float]] = []
     with bed.new_penstock() as worker:
         flock = Flock(bed, worker)
-        for size in bed.scale.growth:
+        for size in sizes:
             flock.grow_to(size)
             settle({OURS: worker}, bed.say)
-            figures[_side(size)] = _milliseconds_each(bed, flock, worker)
-    largest_first = dict(reversed(figures.items()))
-    before_largest = _side(bed.scale.growth[-2])
+            costs.append(_cpu(bed, flock, worker))
+    steps = [(_step(*pair), _each_more(*pair)) for pair in pairwise(zip(sizes, costs, strict=True))]
     return RowResult(
-        unit="CPU milliseconds per minute and connector",
-        sides=largest_first,
-        targets=[Target(before_largest, at_most=LINEAR)],
-        notes=[f"Linear growth: a connector costs at most {LINEAR:g} times as much among more."],
+        unit="CPU milliseconds per minute and additional connector",
+        sides=dict(reversed(steps)),
+        targets=[Target(steps[-2][0], at_most=LINEAR)],
+        notes=[
+            f"Linear growth: an additional one costs at most {LINEAR:g} times as much among more.",
+            *(
+                f"{n:,} connectors: {median(cost):.2f} CPU seconds per minute."
+                for n, cost in zip(sizes, costs, strict=True)
+            ),
+        ],
+        details={"cpu_seconds_per_minute": dict(zip(map(str, sizes), costs, strict=True))},
     )
 
 
@@ -58,14 +68,23 @@ ROWS = (
 )
 
 
-def _side(size: int) -> str:
-    return f"{OURS}, {size:,} connectors"
+Measured = tuple[int, list[float]]
 
 
-def _milliseconds_each(bed: Bed, flock: Flock, worker: RestWorker) -> list[float]:
+def _step(fewer: Measured, more: Measured) -> str:
+    return f"{OURS}, from {fewer[0]:,} to {more[0]:,}"
+
+
+def _each_more(fewer: Measured, more: Measured) -> list[float]:
+    """Milliseconds per minute that each of the additional connectors costs, round by round."""
+    added = more[0] - fewer[0]
+    return [(b - a) / added * 1000 for a, b in zip(fewer[1], more[1], strict=True)]
+
+
+def _cpu(bed: Bed, flock: Flock, worker: RestWorker) -> list[float]:
     found = [
         cpu_per_minute({OURS: worker}, bed.scale.minute / bed.scale.rounds)[OURS]
         for _ in range(bed.scale.rounds)
     ]
     bed.say(f"{flock.size:,} connectors: {found} CPU seconds per minute")
-    return [each / flock.size * 1000 for each in found]
+    return found
