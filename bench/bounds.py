@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 BOUNDS: dict[str, str] = {
-    "file-to-topic-1": "One Python thread, two thirds of whose time is the client's produce() call, "
+    "file-to-topic-1": "One Python thread, two thirds of whose time is the client's produce(), called "
     "once per record; cutting lines is a seventh, waiting for commits a tenth. The bare loop is "
     "bound by the same call. The first half second is fencing and a Spark job's start. Kafka "
     "Connect as it comes is bound by its producer's small batches, tuned by its conversion.",
@@ -14,8 +14,8 @@ BOUNDS: dict[str, str] = {
     "fencing, a Spark job's start and the first fetch.",
     "latency-active": "The task's pause of at most 50 ms between polls, then a transaction's two "
     "round trips. Kafka Connect's task waits for a second whenever it has found nothing.",
-    "latency-idle": "The start of a Spark job, then at most 0.2 s until the file is looked at. What "
-    "follows, producer and commit, is some 20 ms.",
+    "latency-idle": "The start of a Spark job, after at most 0.2 s until the file is looked at. "
+    "What follows, producer and commit, is some 20 ms.",
     "start-up": "Python's imports and the joining of the worker group; with a broker of its own, "
     "the broker's start. Spark is not started before the first turn.",
     "memory-after-start": "Python with Arrow and the Kafka client; Spark is not there yet.",
