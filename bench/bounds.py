@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 BOUNDS: dict[str, str] = {
-    "file-to-topic-1": "One Python thread, two thirds of whose time is the client's produce(), called "
-    "once per record; cutting lines is a seventh, waiting for commits a tenth. The bare loop is "
+    "file-to-topic-1": "One Python thread: two thirds of its time are calls of produce(), one per "
+    "record; cutting lines is a seventh, waiting for commits a tenth. The bare loop is "
     "bound by the same call. The first half second is fencing and a Spark job's start. Kafka "
     "Connect as it comes is bound by its producer's small batches, tuned by its conversion.",
     "file-to-topic-2": "Two such threads, two network threads of the client and the broker share "
