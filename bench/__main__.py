@@ -52,13 +52,16 @@ def main() -> int:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench", description=DESCRIPTION)
-    parser.add_argument("rows", nargs="*", metavar="ROW", choices=[*ROWS, LIST, PAGE])
+    parser.add_argument("rows", nargs="*", metavar="ROW", help=f"{', '.join([*ROWS, LIST, PAGE])}")
     parser.add_argument("--out", type=Path, default=Path("build/bench"), help="folder of results")
     parser.add_argument("--rounds", type=int, default=USUAL.rounds)
     parser.add_argument(
         "--scale", type=float, default=USUAL.factor, help="0.05: just try, results go to out/trial"
     )
-    return parser.parse_args()
+    options = parser.parse_args()
+    if unknown := set(options.rows) - {*ROWS, LIST, PAGE}:
+        parser.error(f"there is no row {', '.join(sorted(unknown))}; `list` names them")
+    return options
 
 
 def _publish(out: Path) -> int:
