@@ -14,7 +14,7 @@ BOUNDS: dict[str, str] = {
     "fencing, a Spark job's start and the first fetch.",
     "latency-active": "The task's pause of at most 50 ms between polls, then a transaction's two "
     "round trips. Kafka Connect's task waits for a second whenever it has found nothing.",
-    "latency-idle": "The start of a Spark job, after at most 0.2 s until the file is looked at. "
+    "latency-idle": "The start of a Spark job, after at most 0.5 s until the file is looked at. "
     "What follows, producer and commit, is some 20 ms.",
     "start-up": "Python's imports and the joining of the worker group; with a broker of its own, "
     "the broker's start. Spark is not started before the first turn.",
@@ -23,7 +23,7 @@ BOUNDS: dict[str, str] = {
     "been idle for a minute.",
     "memory-busy": "Spark's JVM, the fetched or queued records of the client (128 MB at most), and "
     "blocks of 4 MB of the file.",
-    "idle-200": "Looks, five a second for each connector: the status of a file and the bookkeeping "
+    "idle-200": "Looks, two a second for each connector: the status of a file and the bookkeeping "
     "around it, some 50 microseconds. Kafka Connect has a thread and a producer for each.",
     "idle-growth": "The same; a look costs the same among many.",
 }

@@ -84,7 +84,7 @@ WORKER = ConfigDef(
     ConfigKey(
         "look.interval.max.ms",
         Type.INT,
-        default=200,
+        default=500,
         validator=at_least(10),
         doc="Longest pause between two looks at an idle source or sink.",
     ),
