@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bench.rest_worker import RestWorker, free_port
+from bench.rest_worker import RestWorker
 from penstock.embedded import Java
 from penstock.embedded.kafka_command import LOGGING
+from penstock.embedded.ports import free_port
 from penstock.embedded.server_properties import render
 
 LABEL = "kafka connect"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from bench.rest_worker import RestWorker, free_port
+from bench.rest_worker import RestWorker
+from penstock.embedded.ports import free_port
 from penstock.embedded.server_properties import render
 
 LABEL = "penstock"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -10,7 +9,6 @@ from pathlib import Path
 from penstock.client import ConnectClient, ConnectError
 from penstock.client.errors import ConnectApiError, WorkerUnreachable
 from penstock.client.waiting import wait_until
-from penstock.embedded.ports import RANGE, is_free
 from penstock.embedded.process import WatchedProcess
 
 START_SECONDS = 120.0
@@ -18,13 +16,6 @@ STOP_SECONDS = 15.0
 REQUEST_SECONDS = 120.0
 NOT_FOUND, CONFLICT = 404, 409
 QUOTED_CHARACTERS = 2000
-
-
-def free_port() -> int:
-    """A loopback port that nobody uses now."""
-    # Not seeded by anyone, so that two runs at once do not meet.
-    numbers = random.SystemRandom().sample(RANGE, len(RANGE))
-    return next(number for number in numbers if is_free(number))
 
 
 class RestWorker:

@@ -63,7 +63,7 @@ MUTATIONS = (
         "3",
         "transactions are committed without the worker's membership",
         "engine/source_lease.py",
-        "producer.commit(offsets, [self._standing()])",
+        "producer.commit(offsets, [self._lease.membership.offsets()])",
         "producer.commit(offsets, [])",
         "test_rule_3_membership.py::test_a_worker_frozen_for_longer_than_its_session_and_thawed",
     ),

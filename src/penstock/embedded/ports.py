@@ -41,6 +41,13 @@ def choose_ports(data_dir: Path, port: int | None) -> Ports:
     return ports
 
 
+def free_port(other_than: int | None = None) -> int:
+    """Return a loopback port that nobody uses now."""
+    # Not `random.choice`, so that a seeded program does not meet another one's ports.
+    numbers = random.SystemRandom().sample(RANGE, len(RANGE))
+    return next(number for number in numbers if number != other_than and is_free(number))
+
+
 def is_free(port: int) -> bool:
     """Return whether a program may listen on this loopback port now."""
     return hindrance(port) is None
@@ -62,9 +69,7 @@ def hindrance(port: int) -> OSError | None:
 def _again(remembered: int | None, taken: int | None) -> int:
     if remembered is not None and remembered != taken and is_free(remembered):
         return remembered
-    # Not `random.choice`, so that a seeded program does not meet another one's ports.
-    numbers = random.SystemRandom().sample(RANGE, len(RANGE))
-    return next(number for number in numbers if number != taken and is_free(number))
+    return free_port(taken)
 
 
 def _remembered(memory: Path) -> Ports | None:

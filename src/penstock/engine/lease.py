@@ -14,6 +14,7 @@ from typing import Any
 
 from penstock.engine.pipeline import Pipeline
 from penstock.kafka.clients import Connection
+from penstock.kafka.transactions import GroupOffsets
 from penstock.logs.levels import Levels
 from penstock.sdk.tasks import Assignment, SinkTask, SourceTask
 
@@ -63,6 +64,10 @@ class Membership:
 
     metadata: bytes
     topic: str
+
+    def offsets(self) -> GroupOffsets:
+        """With these in a transaction, the broker refuses a worker that was replaced."""
+        return GroupOffsets(self.metadata, [(self.topic, 0, 0, "")])
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from penstock.engine.lease import End, Lease, Report
 from penstock.engine.lease_logs import logged
 from penstock.engine.traces import ending_of, trace_of
 from penstock.kafka.errors import LeaseLost
-from penstock.kafka.transactions import GroupOffsets, Transactions
+from penstock.kafka.transactions import Transactions
 
 L = TypeVar("L", bound=Lease)
 
@@ -73,9 +73,12 @@ class LeaseLoop(ABC, Generic[L]):
         if self._heartbeat.orphaned.is_set():
             raise LeaseLost("the worker no longer answers heartbeats")
 
-    def _count(self, records: int, payload_bytes: int) -> None:
-        """So much more is in the transaction, which begins with its first record."""
+    def _begin(self) -> None:
+        """A transaction begins now, unless one is open already."""
         self._began = self._began or time.monotonic()
+
+    def _count(self, records: int, payload_bytes: int) -> None:
+        """So much more is in the transaction."""
         self._records += records
         self._bytes += payload_bytes
 
@@ -87,11 +90,6 @@ class LeaseLoop(ABC, Generic[L]):
             or self._records >= limits.transaction_records
             or self._bytes >= limits.transaction_bytes
         )
-
-    def _standing(self) -> GroupOffsets:
-        """With this in the transaction, the broker refuses a worker that was replaced."""
-        membership = self._lease.membership
-        return GroupOffsets(membership.metadata, [(membership.topic, 0, 0, "")])
 
     def _committed_now(self) -> None:
         """The transaction is in: what was counted has been moved."""

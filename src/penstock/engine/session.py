@@ -101,8 +101,6 @@ class SparkSettings:
             "spark.sql.warehouse.dir": str(self.data_dir / "spark" / "warehouse"),
             "spark.sql.shuffle.partitions": "4",
             "spark.redaction.regex": REDACTION,
-            "spark.sql.execution.arrow.maxRecordsPerBatch": "50000",
-            "spark.sql.execution.arrow.maxBytesPerBatch": str(16 * 1024 * 1024),
             "spark.executorEnv.POLARS_MAX_THREADS": "1",
             "spark.executorEnv.OMP_NUM_THREADS": "1",
             # A long life: what Spark remembers of finished work must not grow.

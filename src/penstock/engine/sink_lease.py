@@ -88,6 +88,7 @@ class SinkLoop(LeaseLoop[SinkLease]):
 
     def _put_partition(self, task: SinkTask, raw: pa.RecordBatch) -> None:
         began = time.monotonic()
+        self._begin()
         self._count(raw.num_rows, raw.column("value").nbytes)
         for batch in self._decoded(raw):
             self._put(task, raw, batch)
@@ -153,7 +154,7 @@ class SinkLoop(LeaseLoop[SinkLease]):
         offsets = [(t, p, end, metadata) for (t, p), end in ends.items()]
         producer.commit(
             self._copies(ends, metadata),
-            [GroupOffsets(lease.group_metadata, offsets), self._standing()],
+            [GroupOffsets(lease.group_metadata, offsets), lease.membership.offsets()],
         )
         log.debug("committed %s", offsets)
         self._committed_now()

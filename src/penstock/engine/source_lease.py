@@ -86,7 +86,7 @@ class SourceLoop(LeaseLoop[SourceLease]):
         return batches
 
     def _produce(self, producer: Transactions, batch: SourceBatch) -> None:
-        self._count(0, 0)
+        self._begin()
         sent = produce(producer, self._lease.pipeline.encode(batch.records))
         self._count(sent.records, sent.payload_bytes)
         self._topics |= sent.topics
@@ -106,7 +106,7 @@ class SourceLoop(LeaseLoop[SourceLease]):
             return
         lease = self._lease
         offsets = [(lease.offsets_topic, k, dump(o)) for k, _, o in self._pending.values()]
-        producer.commit(offsets, [self._standing()])
+        producer.commit(offsets, [self._lease.membership.offsets()])
         log.debug("committed %d records", self._records)
         self._positions.update(self._pending)
         self._committed.update(self._pending)

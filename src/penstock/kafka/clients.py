@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from confluent_kafka import Consumer, Producer
-from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin import AdminClient, ClusterMetadata
 
 log = logging.getLogger(__name__)
 
@@ -107,9 +107,9 @@ def admin(connection: Connection) -> GroupAdmin:
     return GroupAdmin(connection)
 
 
-def few_brokers(client: AdminClient) -> bool:
+def few_brokers(cluster: ClusterMetadata) -> bool:
     """Whether the cluster is small enough for clients that connect to all of it."""
-    return len(client.list_topics(timeout=10).brokers) <= FEW
+    return len(cluster.brokers) <= FEW
 
 
 def producer(connection: Connection, **settings: Any) -> Producer:

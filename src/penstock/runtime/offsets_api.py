@@ -12,7 +12,7 @@ from penstock.kafka.json_forms import dump
 from penstock.kafka.names import sink_group, transactional_id
 from penstock.kafka.sink_copies import copy_key, copy_value
 from penstock.kafka.topics import Position
-from penstock.kafka.transactions import GroupOffsets, Transactions
+from penstock.kafka.transactions import Transactions
 from penstock.runtime.errors import BadRequest, InternalError
 from penstock.runtime.offset_requests import sink_changes, source_changes
 from penstock.runtime.plugins import Plugins
@@ -141,8 +141,7 @@ class OffsetsApi:
         """One transaction under task 0's id and this worker's membership."""
         context = self._context
         try:
-            standing = context.membership()
-            mine = GroupOffsets(standing.metadata, [(standing.topic, 0, 0, "")])
+            mine = context.membership().offsets()
             producer = Transactions(
                 context.connection, transactional_id(context.worker.group_id, name, 0)
             )

@@ -97,8 +97,8 @@ class Worker:
         if not self.config["bootstrap.servers"]:
             self._start_broker(java, jars, say)
         say("reading the stores")
-        context, cluster = self._build(java, jars)
-        self.herder.open(context, cluster, _cluster_id(context))
+        context, cluster, cluster_id = self._build(java, jars)
+        self.herder.open(context, cluster, cluster_id)
         say("joining the worker group")
         self._join(context, cluster)
 
@@ -110,7 +110,7 @@ class Worker:
         self._undo.append(self._broker.stop)
         self._broker.start(progress=say)
 
-    def _build(self, java: Java, jars: Jars) -> tuple[Context, Cluster]:
+    def _build(self, java: Java, jars: Jars) -> tuple[Context, Cluster, str]:
         config = self.config
         connection = config.connection(self.bootstrap_servers)
         hide(connection.secrets())
@@ -136,6 +136,7 @@ class Worker:
         )
         copies = PositionCopies(connection, admin, topic, replication)
         self._open_stores(configs, offsets, statuses, copies)
+        kafka = admin.list_topics(timeout=10)
         engine = self._engine(java, jars)
         scheduler = self._scheduler(engine)
         actions: list[Actions] = []
@@ -143,7 +144,7 @@ class Worker:
         context = Context(
             worker=config,
             worker_id=self.worker_id,
-            connection=replace(connection, few_brokers=clients.few_brokers(admin)),
+            connection=replace(connection, few_brokers=clients.few_brokers(kafka)),
             admin=admin,
             plugins=self.plugins,
             engine=engine,
@@ -157,7 +158,8 @@ class Worker:
             generation=cluster.generation,
         )
         actions.append(Actions(context, cluster))
-        return context, cluster
+        # The client's types know it only as the None it begins with.
+        return context, cluster, cast("str | None", kafka.cluster_id) or ""
 
     def _open_stores(
         self,
@@ -228,9 +230,3 @@ def _take_over(context: Context, actions: Actions) -> None:
     for name in context.configs.names():
         with about(name):
             actions.reconcile(name)
-
-
-def _cluster_id(context: Context) -> str:
-    metadata = context.admin.list_topics(timeout=10)
-    # The client's types know it only as the None it begins with.
-    return cast("str | None", metadata.cluster_id) or ""
