@@ -15,7 +15,7 @@ from pathlib import Path
 
 from confluent_kafka import Producer
 
-from penstock.kafka.clients import TRANSACTION_TIMEOUT_MS, Connection, producer
+from penstock.kafka.clients import Connection, transactional_producer
 
 COMMIT_RECORDS = 100_000
 COMMIT_SECONDS = 1.0
@@ -32,10 +32,7 @@ def main(bootstrap_servers: str, topic: str, path: str) -> None:
 
 def copy(bootstrap_servers: str, topic: str, path: Path) -> None:
     """Produce every line of the file, in transactions."""
-    to_kafka = producer(
-        Connection(bootstrap_servers),
-        **{"transactional.id": f"bare-{topic}", "transaction.timeout.ms": TRANSACTION_TIMEOUT_MS},
-    )
+    to_kafka = transactional_producer(Connection(bootstrap_servers), f"bare-{topic}")
     to_kafka.init_transactions()
     to_kafka.begin_transaction()
     began, count = time.monotonic(), 0

@@ -23,7 +23,8 @@ BOUNDS: dict[str, str] = {
     "been idle for a minute.",
     "memory-busy": "Spark's JVM, the fetched or queued records of the client (128 MB at most), and "
     "blocks of 4 MB of the file.",
-    "idle-200": "Looks, two a second for each connector: the status of a file and the bookkeeping "
-    "around it, some 50 microseconds. Kafka Connect has a thread and a producer for each.",
+    "idle-200": "Half is looks, two a second for each connector: the status of a file and the "
+    "bookkeeping around it, some 30 microseconds. The rest are timers of Spark, of the Kafka "
+    "clients and of the HTTP server. Kafka Connect has a thread and a producer for each.",
     "idle-growth": "The same; a look costs the same among many.",
 }

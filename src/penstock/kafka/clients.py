@@ -131,6 +131,24 @@ def producer(connection: Connection, **settings: Any) -> Producer:
     )
 
 
+def transactional_producer(
+    connection: Connection, transactional_id: str, **settings: Any
+) -> Producer:
+    """A producer for transactions.
+
+    Only failures are reported record by record: that all were delivered, the commit says.
+    """
+    return producer(
+        connection,
+        **{
+            "transactional.id": transactional_id,
+            "transaction.timeout.ms": TRANSACTION_TIMEOUT_MS,
+            "delivery.report.only.error": True,
+            **settings,
+        },
+    )
+
+
 def reader(
     connection: Connection,
     *,

@@ -16,6 +16,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 from confluent_kafka.admin import AdminClient
@@ -25,6 +26,10 @@ from penstock.kafka.clients import Connection, reader
 from penstock.kafka.errors import BrokerUnavailable
 
 log = logging.getLogger(__name__)
+
+END_OF_TRANSACTION_MS, REST_MS = 100, 500
+"""Behind the marker that ends a transaction, a reader learns only by waiting in vain that it has
+reached the end; elsewhere records tell, and waiting in vain is all that an idle reader does."""
 
 
 @dataclass(frozen=True)
@@ -49,13 +54,18 @@ class CompactedLog:
         *,
         partitions: int = 1,
         replication: int = -1,
+        transactional: bool = True,
     ) -> None:
+        """``transactional``: whether it is, or ever was, written to in transactions."""
         self.topic = topic
         self._connection = connection
         self._admin = admin
         self._on_record = on_record
         self._partitions = partitions
         self._replication = replication
+        self._reading: dict[str, Any] = {
+            "fetch.wait.max.ms": END_OF_TRANSACTION_MS if transactional else REST_MS
+        }
         self._positions: dict[int, int] = {}
         self._moved = threading.Condition()
         self._stopping = threading.Event()
@@ -107,7 +117,7 @@ class CompactedLog:
         return [p for (_, p), end in wanted.items() if self._positions.get(p, 0) < end]
 
     def _follow(self) -> None:
-        consumer = reader(self._connection)
+        consumer = reader(self._connection, **self._reading)
         try:
             consumer.assign([TopicPartition(self.topic, p, 0) for p in self._positions])
             while not self._stopping.is_set():

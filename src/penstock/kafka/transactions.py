@@ -20,7 +20,7 @@ from typing import Any
 from confluent_kafka import KafkaException, Producer, TopicPartition
 
 from penstock.kafka import clients
-from penstock.kafka.clients import TRANSACTION_TIMEOUT_MS, Connection
+from penstock.kafka.clients import Connection
 from penstock.kafka.errors import (
     LOST,
     PASSING,
@@ -53,13 +53,8 @@ class Transactions:
     def __init__(self, connection: Connection, transactional_id: str, **settings: Any) -> None:
         self.transactional_id = transactional_id
         self._open = False
-        self._producer: Producer = clients.producer(
-            connection,
-            **{
-                "transactional.id": transactional_id,
-                "transaction.timeout.ms": TRANSACTION_TIMEOUT_MS,
-                **settings,
-            },
+        self._producer: Producer = clients.transactional_producer(
+            connection, transactional_id, **settings
         )
         self._call(self._producer.init_transactions)
 

@@ -6,9 +6,7 @@ Threads do not inherit it: whoever hands work to another thread sets it there ag
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, Token
 
 Subject = tuple[str | None, int | None]
 NOTHING: Subject = (None, None)
@@ -16,14 +14,22 @@ NOTHING: Subject = (None, None)
 _subject: ContextVar[Subject] = ContextVar("penstock_log_subject", default=NOTHING)
 
 
-@contextmanager
-def about(connector: str, task: int | None = None) -> Iterator[None]:
-    """For the length of a ``with`` block, what is logged is about this connector, or this task."""
-    before = _subject.set((connector, task))
-    try:
-        yield
-    finally:
-        _subject.reset(before)
+class about:  # noqa: N801 (read as a word: ``with about(name):``)
+    """For the length of a ``with`` block, what is logged is about this connector, or this task.
+
+    A class, as it surrounds every look at an idle connector: a generator would cost as much again.
+    """
+
+    __slots__ = ("_before", "_subject")
+
+    def __init__(self, connector: str, task: int | None = None) -> None:
+        self._subject: Subject = (connector, task)
+
+    def __enter__(self) -> None:
+        self._before: Token[Subject] = _subject.set(self._subject)
+
+    def __exit__(self, *_: object) -> None:
+        _subject.reset(self._before)
 
 
 def stamp(record: logging.LogRecord) -> logging.LogRecord:

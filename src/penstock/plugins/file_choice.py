@@ -40,10 +40,11 @@ class OneFile:
 
     def __init__(self, path: str) -> None:
         self.folder = path
+        self._names = [path]
 
     def names(self) -> list[str]:
         """Always this one."""
-        return [self.folder]
+        return self._names
 
 
 def choice_error(config: Mapping[str, str]) -> ConfigError | None:

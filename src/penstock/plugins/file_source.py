@@ -54,7 +54,9 @@ class FileStreamSourceConnector(SourceConnector):
     def look(self, offsets: OffsetReader) -> bool:
         try:
             held = self._planner.held
-            paths = [path for path in self._files.names() if path not in held]
+            paths = self._files.names()
+            if held:
+                paths = [path for path in paths if path not in held]
             return self._watches.see_line(paths, offsets)
         except (OSError, UserError):
             return True  # a task says what is wrong with the folder, or with the offset

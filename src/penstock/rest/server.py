@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import errno
 import socket
 import threading
@@ -14,6 +16,9 @@ from penstock.sdk.errors import PenstockError
 
 START_SECONDS = 10.0
 GRACE_SECONDS = 1
+TICK_SECONDS = 1.0
+EVERY_TICK = 0
+"""The count at which uvicorn renews the date that answers carry: here at each tick."""
 
 
 class RestServerError(PenstockError):
@@ -42,6 +47,28 @@ def _cannot_listen(host: str, port: int, error: OSError) -> str:
     return f"Cannot listen on {host}:{port}: {error.strerror or error}"
 
 
+class _RestingServer(uvicorn.Server):
+    """Awake once a second while nobody asks for anything, where uvicorn would be ten times."""
+
+    _told_to_end: tuple[asyncio.AbstractEventLoop, asyncio.Event] | None = None
+
+    async def main_loop(self) -> None:
+        """Return once told to end."""
+        told = asyncio.Event()
+        self._told_to_end = asyncio.get_running_loop(), told
+        while not await self.on_tick(EVERY_TICK):
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(told.wait(), TICK_SECONDS)
+
+    def end(self) -> None:
+        """Tell it to end, from any thread."""
+        self.should_exit = True
+        if self._told_to_end is not None:
+            loop, told = self._told_to_end
+            with contextlib.suppress(RuntimeError):  # it has ended
+                loop.call_soon_threadsafe(told.set)
+
+
 class RestServer:
     """Serves an application from a thread of its own.
 
@@ -66,7 +93,7 @@ class RestServer:
             server_header=False,
             timeout_graceful_shutdown=GRACE_SECONDS,
         )
-        self._server = uvicorn.Server(config)
+        self._server = _RestingServer(config)
         self._thread = threading.Thread(target=self._serve, name="penstock-rest", daemon=True)
 
     @property
@@ -95,7 +122,7 @@ class RestServer:
 
     def stop(self) -> None:
         """End within 2 s, open connections included. Safe to call again, or without a start."""
-        self._server.should_exit = True
+        self._server.end()
         if self._thread.is_alive():
             self._thread.join(GRACE_SECONDS + 0.5)
             self._server.force_exit = True

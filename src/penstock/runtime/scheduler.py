@@ -16,8 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from penstock.engine.turns import Turn
 from penstock.logs.subject import about
@@ -27,12 +26,11 @@ log = logging.getLogger(__name__)
 
 LOOK_THREADS = 4
 TICK = 0.2
-LONG_BURST = 0.005
+LONG_BURST = 0.02
 """Seconds of looks without a rest, after which another thread is worth waking."""
 
 
-@dataclass(frozen=True)
-class Next:
+class Next(NamedTuple):
     """What comes next for a connector: a turn now, a look after ``delay``, or rest until woken."""
 
     turn: bool = False
@@ -131,26 +129,28 @@ class Scheduler:
             self._changed.notify()
 
     def _run_looks(self) -> None:
-        while (runner := self._next_look()) is not None:
-            self._step(runner)
+        done: tuple[Runnable, Next] | None = None
+        while (runner := self._next_look(done)) is not None:
+            done = runner, _guarded(runner.look, runner)
 
-    def _next_look(self) -> Runnable | None:
-        """Wait to lead, then for somebody to look at; None at the end of all service."""
+    def _next_look(self, done: tuple[Runnable, Next] | None) -> Runnable | None:
+        """After a look, wait to lead, then for somebody to look at; None at the end of service."""
         me = threading.get_ident()
         with self._changed:
+            if done is not None:
+                self._looked(*done)
             while not self._stopping:
                 self._leader = self._leader or me
                 if self._leader != me:
                     self._no_leader.wait()
-                elif (runner := self._timetable.take(time.monotonic())) is not None:
-                    self._begin_look(runner)
+                elif (runner := self._timetable.take(now := time.monotonic())) is not None:
+                    self._begin_look(runner, now)
                     return runner
                 else:
                     self._rest()
         return None
 
-    def _begin_look(self, runner: Runnable) -> None:
-        now = time.monotonic()
+    def _begin_look(self, runner: Runnable, now: float) -> None:
         self._busy.add(id(runner))
         self._look_began = now
         self._burst_began = self._burst_began or now
@@ -166,34 +166,30 @@ class Scheduler:
         self._leader = self._burst_began = self._look_began = None
         self._no_leader.notify()
 
-    def _step(self, runner: Runnable) -> None:
-        outcome = _guarded(runner.look, runner)
+    def _looked(self, runner: Runnable, outcome: Next) -> None:
         if not outcome.turn:
-            self._done(runner, outcome)
-            return
-        with self._changed:
-            if not self._stopping:
-                self._waiting += 1
-                self._turns.submit(self._take_turn, runner)
+            self._done(runner, outcome.delay)
+        elif not self._stopping:
+            self._waiting += 1
+            self._turns.submit(self._take_turn, runner)
 
     def _take_turn(self, runner: Runnable) -> None:
         with self._changed:
             self._waiting -= 1
-        self._done(runner, _guarded(runner.turn, runner))
-
-    def _done(self, runner: Runnable, outcome: Next) -> None:
-        key = id(runner)
+        outcome = _guarded(runner.turn, runner)
         with self._changed:
-            self._busy.discard(key)
-            woken = key in self._woken
+            self._done(runner, outcome.delay)
+
+    def _done(self, runner: Runnable, delay: float | None) -> None:
+        key = id(runner)
+        self._busy.discard(key)
+        if key in self._woken:
             self._woken.discard(key)
-            if key in self._gone:
-                self._gone.discard(key)
-                return
-            if woken:
-                self._push(runner, 0.0)
-            elif outcome.delay is not None:
-                self._push(runner, outcome.delay)
+            delay = 0.0
+        if key in self._gone:
+            self._gone.discard(key)
+        elif delay is not None:
+            self._push(runner, delay)
 
     def _run_monitor(self) -> None:
         while not self._stopping:

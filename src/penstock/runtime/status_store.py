@@ -46,7 +46,13 @@ class StatusStore:
         self._unread: dict[bytes, int] = {}
         self._producer: Producer | None = None
         self.log = CompactedLog(
-            connection, admin, topic, self._take, partitions=partitions, replication=replication
+            connection,
+            admin,
+            topic,
+            self._take,
+            partitions=partitions,
+            replication=replication,
+            transactional=False,
         )
 
     def start(self) -> None:
