@@ -8,7 +8,7 @@ store has read it back.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from confluent_kafka.admin import AdminClient
@@ -20,6 +20,7 @@ from penstock.kafka.json_forms import dump, load_object
 from penstock.kafka.names import leader_transactional_id
 from penstock.kafka.transactions import Transactions
 from penstock.runtime.errors import Conflict, InternalError
+from penstock.runtime.session_keys import SessionKeys
 from penstock.runtime.states import Target
 
 CONNECTOR = "connector-"
@@ -27,8 +28,11 @@ TARGET = "target-state-"
 TASK = "task-"
 COMMIT = "commit-"
 FENCING = "tasks-fencing-"
+SESSION_KEY = "session-key"
 
 Entry = tuple[str, object | None]
+Elsewhere = tuple[str, bytes, bytes | None]
+"""A record for another topic, in the same transaction: topic, key and value."""
 
 
 @dataclass
@@ -59,6 +63,9 @@ class ConfigStore:
         self._lock = threading.RLock()
         self._writing = threading.Lock()
         self._producer: Transactions | None = None
+        self.session_keys = SessionKeys()
+        self.on_change: Callable[[str], None] = lambda _: None
+        """Called with the name of a connector that the topic says something new about."""
         self.log = CompactedLog(
             connection, admin, topic, self._take, partitions=1, replication=replication
         )
@@ -97,11 +104,23 @@ class ConfigStore:
             self._producer = Transactions(self._connection, leader_transactional_id(self._group_id))
 
     def put_connector(
-        self, name: str, config: Mapping[str, str], target: Target | None = None
+        self,
+        name: str,
+        config: Mapping[str, str],
+        target: Target | None = None,
+        also: Iterable[Elsewhere] = (),
     ) -> None:
         """Store a configuration, after its initial target state if there is one."""
         entries: list[Entry] = [] if target is None else [_target_entry(name, target)]
-        self._write([*entries, (CONNECTOR + name, {"properties": dict(config)})])
+        self._write([*entries, (CONNECTOR + name, {"properties": dict(config)})], also)
+
+    def put_elsewhere(self, records: Iterable[Elsewhere]) -> None:
+        """Write to another topic what only the leader may write."""
+        self._write([], records)
+
+    def renew_session_key(self) -> None:
+        """Have workers sign with a new key."""
+        self._write([(SESSION_KEY, SessionKeys.fresh())])
 
     def put_target(self, name: str, target: Target) -> None:
         """Store what the user wants."""
@@ -121,11 +140,11 @@ class ConfigStore:
         """Zero tasks, then STOPPED, in one transaction."""
         self._write([(COMMIT + name, {"tasks": 0}), _target_entry(name, Target.STOPPED)])
 
-    def delete(self, name: str) -> None:
+    def delete(self, name: str, also: Iterable[Elsewhere] = ()) -> None:
         """Forget a connector; leftovers of its tasks are ignored by every reader."""
-        self._write([(CONNECTOR + name, None), (TARGET + name, None)])
+        self._write([(CONNECTOR + name, None), (TARGET + name, None)], also)
 
-    def _write(self, entries: Iterable[Entry]) -> None:
+    def _write(self, entries: Iterable[Entry], also: Iterable[Elsewhere] = ()) -> None:
         with self._writing:
             if self._producer is None:
                 raise Conflict(
@@ -133,7 +152,7 @@ class ConfigStore:
                     "likely because a rebalance was underway."
                 )
             try:
-                self._commit(entries)
+                self._commit(entries, also)
             except LeaseLost as error:
                 self._producer = None
                 raise Conflict(
@@ -145,11 +164,13 @@ class ConfigStore:
                 raise InternalError(f"Kafka did not take the change: {error}") from error
         self.log.read_to_end()
 
-    def _commit(self, entries: Iterable[Entry]) -> None:
+    def _commit(self, entries: Iterable[Entry], also: Iterable[Elsewhere]) -> None:
         assert self._producer is not None  # noqa: S101 (checked by the caller)
         for key, value in entries:
             data = None if value is None else dump(value)
             self._producer.send(self.log.topic, data, key.encode())
+        for topic, bare_key, bare_value in also:
+            self._producer.send(topic, bare_value, bare_key)
         self._producer.commit([], [])
 
     def leads(self) -> bool:
@@ -159,11 +180,22 @@ class ConfigStore:
     def _take(self, record: LogRecord) -> None:
         key = (record.key or b"").decode()
         body = None if record.value is None else load_object(record.value)
+        if key == SESSION_KEY:
+            self.session_keys.take(body)
+            return
+        name = self._apply(key, body)
+        if name is not None:
+            self.on_change(name)
+
+    def _apply(self, key: str, body: dict | None) -> str | None:  # type: ignore[type-arg]
+        """The connector that the record is about; None for an unknown kind of record."""
         with self._lock:
             for prefix, apply in _READERS:
                 if key.startswith(prefix):
-                    apply(self, key.removeprefix(prefix), body)
-                    return
+                    name = key.removeprefix(prefix)
+                    apply(self, name, body)
+                    return name.rpartition("-")[0] if prefix == TASK else name
+        return None
 
     def _entry(self, name: str) -> ConnectorEntry:
         return self._entries.setdefault(name, ConnectorEntry())
