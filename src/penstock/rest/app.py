@@ -12,6 +12,7 @@ from penstock.rest import (
     errors,
     routes_connectors,
     routes_loggers,
+    routes_metrics,
     routes_offsets,
     routes_plugins,
     routes_worker,
@@ -45,7 +46,7 @@ def create_app(herder: HerderApi, host_names: Collection[str] = ("localhost",)) 
     app.state.calls = Calls(herder)
     app.include_router(routes_worker.router)
     app.include_router(routes_loggers.router)
-    for routes in (routes_connectors, routes_offsets, routes_plugins):
+    for routes in (routes_connectors, routes_metrics, routes_offsets, routes_plugins):
         app.include_router(routes.router, dependencies=[Depends(refuse_while_starting)])
     errors.install(app)
     app.add_middleware(Guard, host_names=host_names)

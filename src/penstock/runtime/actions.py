@@ -85,6 +85,7 @@ class Actions:
         if target is Target.PAUSED:
             self._show_resting(name, target)
             return
+        self._context.metrics.of(name).restarts += 1
         failed = {t: trace for t, trace in self._failed(name).items() if t not in plan.tasks}
         self._end(name)
         self._begin(name, failed=failed)

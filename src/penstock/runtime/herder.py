@@ -19,6 +19,8 @@ from penstock.runtime.actions import Actions
 from penstock.runtime.cluster import Cluster
 from penstock.runtime.errors import BadRequest, Conflict, NotFound
 from penstock.runtime.loggers import Loggers
+from penstock.runtime.metrics_text import MetricsText
+from penstock.runtime.metrics_view import MetricsView
 from penstock.runtime.offsets_api import OffsetsApi
 from penstock.runtime.plugins import Plugins
 from penstock.runtime.reachability import Reachability
@@ -27,6 +29,7 @@ from penstock.runtime.runner import Context
 from penstock.runtime.states import Target
 from penstock.runtime.validation import Validator
 from penstock.runtime.views import Views
+from penstock.runtime.watched import Watch
 
 log = logging.getLogger(__name__)
 
@@ -52,6 +55,9 @@ class Herder:
         self._actions = Actions(context, cluster)
         self._offsets = OffsetsApi(context, self._plugins)
         self._reachable = Reachability(context.admin)
+        watch = Watch(context, cluster.runner)
+        self._metrics = MetricsView(context, watch)
+        self._metrics_text = MetricsText(context, watch, lambda: cluster.health()[0] == "healthy")
 
     def lock(self, name: str) -> threading.RLock:
         """Held by whoever changes a connector."""
@@ -101,6 +107,10 @@ class Herder:
     def set_logger_level(self, name: str, level: str | None) -> list[str]:
         """Change the level of a logger and of those below it; the names of those that changed."""
         return self._loggers.change(name, level)
+
+    def metrics_text(self) -> str:
+        """What this worker's connectors do, in Prometheus' text format."""
+        return self._metrics_text.page()
 
     # Connectors.
 
@@ -168,6 +178,10 @@ class Herder:
     def status(self, name: str) -> dict[str, Any]:
         """States of the connector and its tasks."""
         return self._views.status(name)
+
+    def metrics(self, name: str) -> dict[str, Any]:
+        """Rates, times, errors, restarts, and how far it is."""
+        return self._metrics.metrics(name)
 
     def tasks(self, name: str) -> list[dict[str, Any]]:
         """The tasks with their configurations."""

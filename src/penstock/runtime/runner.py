@@ -16,7 +16,7 @@ import time
 import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from confluent_kafka.admin import AdminClient
@@ -33,6 +33,7 @@ from penstock.logs.secrets import hide
 from penstock.logs.subject import about
 from penstock.runtime.config_store import ConfigStore
 from penstock.runtime.end_offsets import EndOffsets
+from penstock.runtime.metrics import Metrics
 from penstock.runtime.offset_store import OffsetStore
 from penstock.runtime.pipelines import build_pipeline
 from penstock.runtime.plugins import Plugin, Plugins
@@ -71,6 +72,7 @@ class Context:
     ends: EndOffsets
     membership: Callable[[], Membership]
     generation: Callable[[], int]
+    metrics: Metrics = field(default_factory=Metrics)
 
 
 class Runner(ABC):
@@ -90,6 +92,7 @@ class Runner(ABC):
         self.context = context
         self.config = dict(config)
         self.plugin = plugin
+        self.meter = context.metrics.of(name)
         self.unsure = True
         self.failed: dict[int, str] = dict(failed or {})
         self._secrets = (*definition.secrets(config), *context.connection.secrets())
@@ -108,6 +111,7 @@ class Runner(ABC):
 
     def look(self) -> Next:
         """Start the connector if need be, and see whether there is anything to do."""
+        self.meter.looks += 1
         with self._activity:
             if self._halted.is_set() or self._broken:
                 return REST
@@ -168,6 +172,7 @@ class Runner(ABC):
 
     def _start(self) -> bool:
         """Make and start the connector; FAILED with its trace if that goes wrong."""
+        self.meter.starts += 1
         try:
             self._connector = self.plugin.cls()
             self._connector.start(self.config)
@@ -229,6 +234,7 @@ class Runner(ABC):
     def _fail_connector(self, trace: str) -> None:
         log.warning("the connector failed: %s", trace)
         self._broken = True
+        self.meter.failed_starts += 1
         statuses = self.context.statuses
         statuses.put_connector(self.name, self._status(State.FAILED, trace))
         for task in statuses.task_ids(self.name):
@@ -239,6 +245,7 @@ class Runner(ABC):
         with about(self.name, task):
             log.warning("the task failed: %s", trace)
         self.failed[task] = trace
+        self.meter.task(task).note_failure()
         self.context.statuses.put_task(self.name, task, self._status(State.FAILED, trace))
 
     def _live(self) -> list[int]:
@@ -293,12 +300,14 @@ class Runner(ABC):
     def _run_leases(self, leases: Sequence[Lease]) -> int:
         turn = self.context.engine.turn(leases)
         self._turn = turn
+        self.meter.watch(turn)
         try:
             if self._halted.is_set():
                 return 0
             with self.context.scheduler.running(turn):
                 reports = turn.run()
         except TurnBroken as broken:
+            self.meter.broken(turn)
             self._blame(turn, broken)
             return 0
         finally:
@@ -317,6 +326,7 @@ class Runner(ABC):
             self._suspects = [t for t in self._suspects if t not in {r.task for r in reports}]
 
     def _take(self, report: Report) -> None:
+        self.meter.task(report.task).end(report)
         self._absorb(report)
         self.context.statuses.add_topics(self.name, report.task, report.topics)
         if report.end is End.DONE:

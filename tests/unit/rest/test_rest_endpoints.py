@@ -177,7 +177,7 @@ def test_health_that_breaks_is_unhealthy(http: httpx.Client, herder: Mock) -> No
 def test_openapi_describes_every_endpoint(http: httpx.Client) -> None:
     document = http.get("/openapi.json").json()
     operations = [op for path in document["paths"].values() for op in path]
-    assert len(operations) == 28
+    assert len(operations) == 30
     create = document["paths"]["/connectors"]["post"]
     assert create["requestBody"]["content"]["application/json"]["schema"]["required"]
     assert "422" not in create["responses"]
