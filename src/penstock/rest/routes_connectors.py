@@ -11,6 +11,7 @@ from fastapi.responses import JSONResponse
 from penstock.rest.bodies import config_map, create_request
 from penstock.rest.calls import HerderCalls
 from penstock.rest.herder_api import HerderApi, Json
+from penstock.rest.long_json import LongJson
 from penstock.rest.requests import (
     CONFIG_SCHEMA,
     JsonBody,
@@ -46,7 +47,7 @@ async def list_connectors(
     """
     if expand is None:
         return JSONResponse(await calls.look(calls.herder.connectors))
-    return JSONResponse(await calls.look(expanded, calls.herder, expand))
+    return LongJson(await calls.look(expanded, calls.herder, expand))
 
 
 def expanded(herder: HerderApi, parts: Sequence[str]) -> dict[str, Json]:

@@ -44,7 +44,7 @@ class Plugin:
         """Its version, or "unknown"."""
         return str(getattr(self.cls, "version", "unknown"))
 
-    @property
+    @cached_property
     def type(self) -> str:
         """Kafka Connect's word for its kind."""
         for base, word in _TYPES:

@@ -144,14 +144,18 @@ def test_errors_are_dated(meter: ConnectorMeter) -> None:
     task = meter.task(0)
     task.begin("a")
     task.beat("a", Tally(records=1), 0)
-    assert task.last_error_ms is None
+    assert not dated(task)
     task.end(report("a", Tally(records=1), End.FAILED))
-    assert task.last_error_ms is not None
+    assert dated(task)
     assert task.ends[End.FAILED] == 1
     skipping = meter.task(1)
     skipping.begin("b")
     skipping.beat("b", Tally(bad_records=1), 0)
-    assert skipping.last_error_ms is not None
+    assert dated(skipping)
+
+
+def dated(task: TaskMeter) -> bool:
+    return task.last_error_ms is not None
 
 
 def test_deleted_connectors_are_forgotten(clock: Clock) -> None:
