@@ -87,7 +87,8 @@ class TaskMeter:
     def end(self, report: Report) -> None:
         """The lease is over, with this report."""
         with self._lock:
-            if report.lease_id == self._lease:
+            # A re-attempt has counted nothing: what is known of the lease are its beats.
+            if report.lease_id == self._lease and report.end is not End.PLAN_AGAIN:
                 self._advance(report.tally)
             self._over, self.active = True, 0
             self.ends[report.end] += 1

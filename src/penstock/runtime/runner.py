@@ -300,10 +300,10 @@ class Runner(ABC):
     def _run_leases(self, leases: Sequence[Lease]) -> int:
         turn = self.context.engine.turn(leases)
         self._turn = turn
-        self.meter.watch(turn)
         try:
             if self._halted.is_set():
                 return 0
+            self.meter.watch(turn)
             with self.context.scheduler.running(turn):
                 reports = turn.run()
         except TurnBroken as broken:

@@ -79,6 +79,15 @@ def test_a_beat_that_comes_too_late_counts_nothing(meter: ConnectorMeter) -> Non
     assert meter.task(0).total.records == 5
 
 
+def test_a_reattempt_takes_nothing_back(meter: ConnectorMeter) -> None:
+    turn = turn_of(("a", 0))
+    meter.watch(turn)
+    turn.watch.on_beat("a", told(Tally(records=10)))
+    meter.task(0).end(report("a", Tally(), End.PLAN_AGAIN))
+    assert meter.task(0).total.records == 10
+    assert meter.task(0).ends[End.PLAN_AGAIN] == 1
+
+
 def test_a_broken_turn_keeps_what_its_beats_said(meter: ConnectorMeter) -> None:
     turn = turn_of(("a", 0), ("b", 1))
     meter.watch(turn)
