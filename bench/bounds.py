@@ -27,4 +27,7 @@ BOUNDS: dict[str, str] = {
     "bookkeeping around it, some 30 microseconds. The rest are timers of Spark, of the Kafka "
     "clients and of the HTTP server. Kafka Connect has a thread and a producer for each.",
     "idle-growth": "The same; a look costs the same among many.",
+    "rest-listing-p50": "",
+    "rest-listing-p99": "",
+    "rest-creating": "",
 }

@@ -54,9 +54,13 @@ class RestWorker:
         self.client.close()
         self._process.stop(STOP_SECONDS)
 
-    def create(self, name: str, config: Mapping[str, str]) -> float:
+    def create(
+        self, name: str, config: Mapping[str, str], initial_state: str | None = None
+    ) -> float:
         """Create a connector; the moment (of perf_counter) at which the request was answered."""
-        return self._asked(lambda: self.client.create(name, config), f"to create {name}")
+        return self._asked(
+            lambda: self.client.create(name, config, initial_state), f"to create {name}"
+        )
 
     def delete(self, name: str) -> None:
         """Remove a connector, if there is one."""

@@ -17,6 +17,8 @@ class Scale:
     idle_connectors: int = 200
     growth: tuple[int, ...] = (50, 200, 1000)
     minute: float = 60.0
+    stopped: tuple[int, ...] = (100, 300, 1000)
+    listings: int = 200
 
     @staticmethod
     def of(factor: float, rounds: int) -> Scale:
@@ -31,6 +33,8 @@ class Scale:
             idle_connectors=max(4, int(usual.idle_connectors * factor)),
             growth=tuple(max(2, int(size * factor)) for size in usual.growth),
             minute=max(5.0, usual.minute * factor),
+            stopped=tuple(max(2, int(size * factor)) for size in usual.stopped),
+            listings=max(10, int(usual.listings * factor)),
         )
 
     @property

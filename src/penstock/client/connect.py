@@ -110,6 +110,10 @@ class ConnectClient:
         """States of the connector and its tasks."""
         return _object(self._call("GET", _path(name, "status")))
 
+    def metrics(self, name: str) -> Json:
+        """Rates, times, errors, restarts and how far it is; Kafka Connect has no such thing."""
+        return _object(self._call("GET", _path(name, "metrics")))
+
     def tasks(self, name: str) -> list[Json]:
         """Ids and configs of its tasks."""
         return _list(self._call("GET", _path(name, "tasks")))

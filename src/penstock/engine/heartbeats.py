@@ -23,17 +23,17 @@ from typing import Any
 
 from penstock.engine.lease import HeartbeatAddress, Limits
 from penstock.engine.lease_logs import LINES_PER_BEAT, WAITING_LINES, LeaseLog
+from penstock.engine.tally import Tally
 
 STUCK_SECONDS = 3.0
 
 
 @dataclass
-class Progress:
+class Progress(Tally):
     """What a lease tells its worker; written by the lease, read by the heartbeat's thread."""
 
-    records: int = 0
-    payload_bytes: int = 0
-    transactions: int = 0
+    active: int = 0
+    """Records in the transaction that is open."""
     dry_since: float | None = None
     last_step: float = 0.0
     ended_early: bool = False
@@ -147,7 +147,8 @@ class Heartbeat:
             "lease": self._lease_id,
             "records": progress.records,
             "bytes": progress.payload_bytes,
-            "transactions": progress.transactions,
+            "active": progress.active,
+            "tally": progress.tell(),
             "ended_early": progress.ended_early,
             "dry": None if progress.dry_since is None else now - progress.dry_since,
         }

@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Any
 
 from penstock.engine.pipeline import Pipeline
+from penstock.engine.tally import Tally
 from penstock.kafka.clients import Connection
 from penstock.kafka.transactions import GroupOffsets
 from penstock.logs.levels import Levels
@@ -137,6 +138,7 @@ class Report:
     dead_letters: int = 0
     topics: frozenset[str] = frozenset()
     trace: str = ""
+    tally: Tally = field(default_factory=Tally)
 
     def to_bytes(self) -> bytes:
         """For the way back through Spark. Only our own processes write and read this."""

@@ -14,6 +14,7 @@ from penstock.engine import producers
 from penstock.engine.heartbeats import Heartbeat, beating
 from penstock.engine.lease import End, Lease, Report
 from penstock.engine.lease_logs import logged
+from penstock.engine.tally import Tally
 from penstock.engine.traces import ending_of, trace_of
 from penstock.kafka.errors import LeaseLost
 from penstock.kafka.transactions import Transactions
@@ -63,6 +64,7 @@ class LeaseLoop(ABC, Generic[L]):
             payload_bytes=self._progress.payload_bytes,
             topics=frozenset(self._topics),
             trace=trace,
+            tally=Tally(**self._progress.tell()),
             **self._outcome(),
         )
 
@@ -81,6 +83,7 @@ class LeaseLoop(ABC, Generic[L]):
         """So much more is in the transaction."""
         self._records += records
         self._bytes += payload_bytes
+        self._progress.active = self._records
 
     def _commit_due(self, *, dry: bool) -> bool:
         limits = self._lease.limits
@@ -91,17 +94,15 @@ class LeaseLoop(ABC, Generic[L]):
             or self._bytes >= limits.transaction_bytes
         )
 
-    def _committed_now(self) -> None:
-        """The transaction is in: what was counted has been moved."""
+    def _committed_now(self, began: float) -> None:
+        """The transaction, whose commit began then, is in: what was counted has been moved."""
         self._progress.step()
-        self._progress.records += self._records
-        self._progress.payload_bytes += self._bytes
-        self._progress.transactions += 1
+        self._progress.count_commit(self._records, self._bytes, time.monotonic() - began)
         self._begin_anew()
 
     def _begin_anew(self) -> None:
         self._began = None
-        self._records = self._bytes = 0
+        self._records = self._bytes = self._progress.active = 0
 
 
 def run(lease: L, loop_class: type[LeaseLoop[L]]) -> Report:

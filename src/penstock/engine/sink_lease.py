@@ -82,14 +82,16 @@ class SinkLoop(LeaseLoop[SinkLease]):
         assignments = self._lease.assignments
         if any(each.metadata for each in assignments):
             return
+        began = time.monotonic()
         metadata = self._retrying(task.flush)
         if metadata:
-            self._commit({(a.topic, a.partition): a.offset for a in assignments}, metadata)
+            self._commit({(a.topic, a.partition): a.offset for a in assignments}, metadata, began)
 
     def _put_partition(self, task: SinkTask, raw: pa.RecordBatch) -> None:
         began = time.monotonic()
         self._begin()
         self._count(raw.num_rows, raw.column("value").nbytes)
+        self._progress.taken += raw.num_rows
         for batch in self._decoded(raw):
             self._put(task, raw, batch)
         self._topics.add(raw.column("topic")[0].as_py())
@@ -108,7 +110,7 @@ class SinkLoop(LeaseLoop[SinkLease]):
             try:
                 return list(self._lease.pipeline.decode(raw))
             except RecordError as error:
-                self._dead.take(raw, error.row, error)
+                self._set_aside(raw, error.row, error)
                 raw = _without(raw, error.row)
 
     def _put(self, task: SinkTask, raw: pa.RecordBatch, batch: pa.RecordBatch) -> None:
@@ -119,12 +121,22 @@ class SinkLoop(LeaseLoop[SinkLease]):
                 return
             except RecordError as error:
                 offset = batch.column("offset")[error.row]
-                self._dead.take(raw, raw.column("offset").index(offset).as_py(), error)
+                self._set_aside(raw, raw.column("offset").index(offset).as_py(), error)
                 batch = _without(batch, error.row)
 
+    def _set_aside(self, raw: pa.RecordBatch, row: int, error: RecordError) -> None:
+        """Skip a bad record, or fail where none is tolerated."""
+        self._progress.bad_records += 1
+        self._dead.take(raw, row, error)
+        self._progress.skipped += 1
+        self._progress.dead_letters += bool(self._lease.tolerance.dead_letter_topic)
+
     def _put_once(self, task: SinkTask, batch: pa.RecordBatch) -> None:
+        began = time.monotonic()
         self._retrying(lambda: task.put(batch))
         self._progress.step()
+        self._progress.given += batch.num_rows
+        self._progress.count_batch(batch.num_rows, time.monotonic() - began)
 
     def _retrying(self, call: Callable[[], T]) -> T:
         """Repeat a call that says it may be repeated, until told to finish."""
@@ -133,6 +145,7 @@ class SinkLoop(LeaseLoop[SinkLease]):
                 return call()
             except RetriableError as error:
                 self._progress.step()
+                self._progress.retries += 1
                 if self._heartbeat.over:
                     raise LeaseLost(f"told to finish while retrying: {error}") from error
                 time.sleep(error.retry_after)
@@ -145,9 +158,10 @@ class SinkLoop(LeaseLoop[SinkLease]):
             if self._committed.get(position, (None, ""))[0] != end
         }
         if ends:
-            self._commit(ends, self._retrying(task.flush))
+            began = time.monotonic()
+            self._commit(ends, self._retrying(task.flush), began)
 
-    def _commit(self, ends: dict[Position, int], metadata: str) -> None:
+    def _commit(self, ends: dict[Position, int], metadata: str, began: float) -> None:
         lease, producer = self._lease, self._producer
         for topic, value, key, headers in self._dead.take_letters():
             producer.send(topic, value, key, headers=headers)
@@ -157,7 +171,7 @@ class SinkLoop(LeaseLoop[SinkLease]):
             [GroupOffsets(lease.group_metadata, offsets), lease.membership.offsets()],
         )
         log.debug("committed %s", offsets)
-        self._committed_now()
+        self._committed_now(began)
         self._committed |= {position: (end, metadata) for position, end in ends.items()}
 
     def _copies(

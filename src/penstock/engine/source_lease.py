@@ -7,19 +7,21 @@ transaction is old or big enough, or the source has run dry.
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from penstock.engine.heartbeats import Heartbeat
 from penstock.engine.lease import KeyedOffset, SourceLease
 from penstock.engine.lease_loop import LeaseLoop
+from penstock.engine.pipeline import Encoded
 from penstock.engine.producing import produce
 from penstock.kafka.errors import TransactionAborted
 from penstock.kafka.json_forms import dump
 from penstock.kafka.offset_keys import in_order, offset_key
 from penstock.kafka.transactions import Transactions
 from penstock.sdk.batches import SourceBatch
-from penstock.sdk.errors import RetriableError
+from penstock.sdk.errors import RecordError, RetriableError
 from penstock.sdk.offsets import OffsetReader, canonical
 from penstock.sdk.packing import pack
 from penstock.sdk.records import SourceRecord
@@ -54,6 +56,7 @@ class SourceLoop(LeaseLoop[SourceLease]):
                 self._poll_until_over(task, producer)
                 return
             except TransactionAborted:
+                self._progress.aborts += 1
                 self._pending = {}
                 self._begin_anew()
                 if attempt == MAX_ABORTS - 1:
@@ -77,21 +80,37 @@ class SourceLoop(LeaseLoop[SourceLease]):
         self._commit(producer)
 
     def _poll(self, task: SourceTask) -> list[SourceBatch]:
+        began = time.monotonic()
         try:
             batches = _as_batches(task.poll())
         except RetriableError as error:
+            self._progress.retries += 1
             self._heartbeat.finish.wait(error.retry_after)
             batches = []
+        if batches:
+            self._count_polled(batches, time.monotonic() - began)
         self._progress.note(dry=not batches)
         return batches
 
+    def _count_polled(self, batches: Sequence[SourceBatch], seconds: float) -> None:
+        records = sum(batch.records.num_rows for batch in batches)
+        self._progress.taken += records
+        self._progress.count_batch(records, seconds)
+
     def _produce(self, producer: Transactions, batch: SourceBatch) -> None:
         self._begin()
-        sent = produce(producer, self._lease.pipeline.encode(batch.records))
+        sent = produce(producer, self._encoded(batch))
         self._count(sent.records, sent.payload_bytes)
         self._topics |= sent.topics
         for partition, offset in batch.offsets:
             self._pending[canonical(partition)] = self._keyed(partition, offset)
+
+    def _encoded(self, batch: SourceBatch) -> Encoded:
+        try:
+            return self._lease.pipeline.encode(batch.records)
+        except RecordError:
+            self._progress.bad_records += 1
+            raise
 
     def _keyed(self, partition: Mapping[str, Any], offset: Mapping[str, Any]) -> KeyedOffset:
         """Under the key bytes it has always had: Kafka Connect finds offsets by those."""
@@ -104,14 +123,15 @@ class SourceLoop(LeaseLoop[SourceLease]):
     def _commit(self, producer: Transactions) -> None:
         if self._began is None:
             return
-        lease = self._lease
+        lease, began = self._lease, time.monotonic()
         offsets = [(lease.offsets_topic, k, dump(o)) for k, _, o in self._pending.values()]
         producer.commit(offsets, [self._lease.membership.offsets()])
         log.debug("committed %d records", self._records)
         self._positions.update(self._pending)
         self._committed.update(self._pending)
         self._pending = {}
-        self._committed_now()
+        self._progress.given += self._records
+        self._committed_now(began)
 
 
 def _as_batches(polled: SourceBatch | Sequence[SourceRecord] | None) -> list[SourceBatch]:

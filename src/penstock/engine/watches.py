@@ -14,6 +14,7 @@ import socket
 import socketserver
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 from penstock.engine.lease import HeartbeatAddress, Limits
@@ -31,6 +32,7 @@ class TurnWatch:
 
     def __init__(self, limits: Limits) -> None:
         self.crowded = False
+        self.on_beat: Callable[[str, dict[str, Any]], None] = lambda _lease_id, _body: None
         self._began: float | None = None
         self.limits = limits
         self._finish = threading.Event()
@@ -69,6 +71,7 @@ class TurnWatch:
         with self._lock:
             self._beats[lease_id] = body
             self._sockets[lease_id] = connection
+        self.on_beat(lease_id, body)
         return b"finish\n" if self._should_finish() else b"go on\n"
 
     def _should_finish(self) -> bool:

@@ -92,7 +92,19 @@ class CompactedLog:
         May wait for another's open transaction to end: that takes as long as its timeout, 60 s.
         """
         deadline = time.monotonic() + timeout
-        wanted = self._wait_for_ends(deadline)
+        self._wait_until_read(self._wait_for_ends(deadline), deadline, timeout)
+
+    def read_past(self, partition: int, offset: int, timeout: float = 75.0) -> None:
+        """Return when the committed record at ``offset`` has reached ``on_record``.
+
+        Sooner than ``read_to_end``, which learns only by waiting in vain that nothing follows.
+        """
+        wanted = {(self.topic, partition): offset + 1}
+        self._wait_until_read(wanted, time.monotonic() + timeout, timeout)
+
+    def _wait_until_read(
+        self, wanted: dict[topics.Position, int], deadline: float, timeout: float
+    ) -> None:
         with self._moved:
             while behind := self._behind(wanted):
                 left = deadline - time.monotonic()

@@ -14,6 +14,7 @@ from penstock.rest import (
     routes_connectors,
     routes_internal,
     routes_loggers,
+    routes_metrics,
     routes_offsets,
     routes_plugins,
     routes_worker,
@@ -49,7 +50,13 @@ def create_app(herder: HerderApi, host_names: Collection[str] = ("localhost",)) 
     app.state.calls = Calls(herder)
     app.include_router(routes_worker.router)
     app.include_router(routes_loggers.router)
-    for routes in (routes_connectors, routes_offsets, routes_plugins, routes_internal):
+    for routes in (
+        routes_connectors,
+        routes_metrics,
+        routes_offsets,
+        routes_plugins,
+        routes_internal,
+    ):
         app.include_router(routes.router, dependencies=[Depends(refuse_while_starting)])
     errors.install(app)
     forwarding.install(app)

@@ -37,6 +37,7 @@ class Calls:
 
     def __init__(self, herder: HerderApi) -> None:
         self.herder = herder
+        self._started: HerderApi | None = None
         self._slow = CapacityLimiter(SLOW_CALLS)
         self._quick = CapacityLimiter(QUICK_CALLS)
         self._health = CapacityLimiter(HEALTH_CALLS)
@@ -52,6 +53,15 @@ class Calls:
     async def health(self) -> tuple[str, str]:
         """The herder's word and sentence about itself."""
         return await _in_thread(self.herder.health, (), self._health, LOOK_SECONDS)
+
+    async def refuse_while_starting(self) -> None:
+        """Unavailable until the worker has started once; from then on this costs nothing."""
+        if self._started is self.herder:
+            return
+        status, message = await self.health()
+        if status == "starting":
+            raise Unavailable(STARTING + message.removeprefix(STARTING))
+        self._started = self.herder
 
 
 async def _in_thread(
@@ -86,6 +96,4 @@ HerderCalls = Annotated[Calls, Depends(_calls)]
 
 async def refuse_while_starting(calls: HerderCalls) -> None:
     """Answer 503 until the worker has read its stores: before, it would answer wrongly."""
-    status, message = await calls.health()
-    if status == "starting":
-        raise Unavailable(STARTING + message.removeprefix(STARTING))
+    await calls.refuse_while_starting()

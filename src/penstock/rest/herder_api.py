@@ -49,6 +49,9 @@ class HerderApi(Protocol):
     def set_logger_level(self, name: str, level: str | None) -> list[str]:
         """Change the level of a logger and of those below it; the names of those that changed."""
 
+    def metrics_text(self) -> str:
+        """What this worker's connectors do, in Prometheus' text format."""
+
     def connectors(self) -> list[str]:
         """All names."""
 
@@ -69,6 +72,9 @@ class HerderApi(Protocol):
 
     def status(self, name: str) -> Json:
         """States of the connector and its tasks."""
+
+    def metrics(self, name: str) -> Json:
+        """Its rates, times, errors, restarts, and how far it is; not in Kafka Connect's API."""
 
     def tasks(self, name: str) -> list[Json]:
         """Ids and configs of its tasks."""

@@ -11,6 +11,7 @@ from fastapi.responses import JSONResponse
 from penstock.rest.bodies import config_map, create_request
 from penstock.rest.calls import HerderCalls
 from penstock.rest.herder_api import HerderApi, Json
+from penstock.rest.long_json import LongJson
 from penstock.rest.requests import (
     CONFIG_SCHEMA,
     JsonBody,
@@ -40,15 +41,18 @@ CREATE_SCHEMA: dict[str, Any] = {
 async def list_connectors(
     calls: HerderCalls, expand: Annotated[list[str] | None, Query()] = None
 ) -> JSONResponse:
-    """Names of all connectors; ``expand=status`` and ``expand=info`` give a map with these."""
+    """Names of all connectors; ``expand=status`` and ``expand=info`` give a map with these.
+
+    ``expand=metrics`` too, which Kafka Connect does not have.
+    """
     if expand is None:
         return JSONResponse(await calls.look(calls.herder.connectors))
-    return JSONResponse(await calls.look(expanded, calls.herder, expand))
+    return LongJson(await calls.look(expanded, calls.herder, expand))
 
 
 def expanded(herder: HerderApi, parts: Sequence[str]) -> dict[str, Json]:
     """Every connector with the parts asked for, without those that lack one."""
-    readers = {"status": herder.status, "info": herder.info}
+    readers = {"status": herder.status, "info": herder.info, "metrics": herder.metrics}
     found: dict[str, Json] = {}
     for name in herder.connectors():
         try:

@@ -10,7 +10,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
+from confluent_kafka import KafkaError, Message
 from confluent_kafka.admin import AdminClient
 
 from penstock.kafka.clients import Connection
@@ -29,6 +31,8 @@ TASK = "task-"
 COMMIT = "commit-"
 FENCING = "tasks-fencing-"
 SESSION_KEY = "session-key"
+
+REPORT_ALL: dict[str, Any] = {"delivery.report.only.error": False}
 
 Entry = tuple[str, object | None]
 Elsewhere = tuple[str, bytes, bytes | None]
@@ -66,6 +70,7 @@ class ConfigStore:
         self.session_keys = SessionKeys()
         self.on_change: Callable[[str], None] = lambda _: None
         """Called with the name of a connector that the topic says something new about."""
+        self._written: tuple[int, int] | None = None
         self.log = CompactedLog(
             connection, admin, topic, self._take, partitions=1, replication=replication
         )
@@ -101,7 +106,9 @@ class ConfigStore:
     def lead(self) -> None:
         """Become the only writer: fence whoever wrote before."""
         with self._writing:
-            self._producer = Transactions(self._connection, leader_transactional_id(self._group_id))
+            self._producer = Transactions(
+                self._connection, leader_transactional_id(self._group_id), **REPORT_ALL
+            )
 
     def put_connector(
         self,
@@ -162,13 +169,25 @@ class ConfigStore:
             except KafkaFault as error:
                 self._producer = None
                 raise InternalError(f"Kafka did not take the change: {error}") from error
-        self.log.read_to_end()
+        self._read_back()
+
+    def _read_back(self) -> None:
+        """Where the last record lies is known: no need to wait for the end of the topic."""
+        if self._written is None:
+            self.log.read_to_end()
+        else:
+            self.log.read_past(*self._written)
+
+    def _note_written(self, error: KafkaError | None, message: Message) -> None:
+        partition, offset = message.partition(), message.offset()
+        if error is None and partition is not None and offset is not None:
+            self._written = partition, offset
 
     def _commit(self, entries: Iterable[Entry], also: Iterable[Elsewhere]) -> None:
         assert self._producer is not None  # noqa: S101 (checked by the caller)
         for key, value in entries:
             data = None if value is None else dump(value)
-            self._producer.send(self.log.topic, data, key.encode())
+            self._producer.send(self.log.topic, data, key.encode(), on_delivery=self._note_written)
         for topic, bare_key, bare_value in also:
             self._producer.send(topic, bare_value, bare_key)
         self._producer.commit([], [])

@@ -108,6 +108,7 @@ class Hands:
         if target is Target.PAUSED:
             self._show_resting(name, target)
             return
+        self._context.metrics.of(name).restarts += 1
         failed = {t: trace for t, trace in self._failed(name).items() if t not in plan.tasks}
         self._end(name)
         self._begin(name, failed=failed)

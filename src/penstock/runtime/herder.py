@@ -20,6 +20,8 @@ from penstock.runtime.cluster import Cluster
 from penstock.runtime.errors import BadRequest, Conflict, NotFound
 from penstock.runtime.hands import VERBS
 from penstock.runtime.loggers import Loggers
+from penstock.runtime.metrics_text import MetricsText
+from penstock.runtime.metrics_view import MetricsView
 from penstock.runtime.offsets_api import OffsetsApi
 from penstock.runtime.peers import NO_LEADER, Answer, NotLeading
 from penstock.runtime.plugins import Plugins
@@ -29,6 +31,7 @@ from penstock.runtime.runner import Context
 from penstock.runtime.states import Target
 from penstock.runtime.validation import Validator
 from penstock.runtime.views import Views
+from penstock.runtime.watched import Watch
 
 log = logging.getLogger(__name__)
 
@@ -56,6 +59,9 @@ class Herder:
         self._actions = Actions(context, duties.assigner, duties.hands, duties.peers)
         self._offsets = OffsetsApi(context, self._plugins)
         self._reachable = Reachability(context.admin)
+        watch = Watch(context, cluster.runners.runner)
+        self._metrics = MetricsView(context, watch)
+        self._metrics_text = MetricsText(context, watch, lambda: cluster.health()[0] == "healthy")
 
     def lock(self, name: str) -> threading.RLock:
         """Held by whoever changes a connector."""
@@ -145,6 +151,10 @@ class Herder:
         """Change the level of a logger and of those below it; the names of those that changed."""
         return self._loggers.change(name, level)
 
+    def metrics_text(self) -> str:
+        """What this worker's connectors do, in Prometheus' text format."""
+        return self._metrics_text.page()
+
     # Connectors.
 
     def connectors(self) -> list[str]:
@@ -212,6 +222,10 @@ class Herder:
         """States of the connector and its tasks."""
         return self._views.status(name)
 
+    def metrics(self, name: str) -> dict[str, Any]:
+        """Rates, times, errors, restarts, and how far it is."""
+        return self._metrics.metrics(name)
+
     def tasks(self, name: str) -> list[dict[str, Any]]:
         """The tasks with their configurations."""
         return self._views.tasks(name)
@@ -266,6 +280,12 @@ class Herder:
             shown = plan.show(self._views.status(name)) if flagged else None
             self._actions.restart(name, plan)
             return shown
+
+    def restart_own_failed(self, name: str) -> None:
+        """Restart what has failed of a connector that this worker runs."""
+        with self._locks[name], about(name):
+            plan = RestartPlan.of(self._context.statuses, name, True, True)
+            self._hands.restart(name, plan)
 
     def restart_task(self, name: str, task: int) -> None:
         """Restart one task."""

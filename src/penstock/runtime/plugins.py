@@ -44,7 +44,7 @@ class Plugin:
         """Its version, or "unknown"."""
         return str(getattr(self.cls, "version", "unknown"))
 
-    @property
+    @cached_property
     def type(self) -> str:
         """Kafka Connect's word for its kind."""
         for base, word in _TYPES:
@@ -91,8 +91,19 @@ class Plugins:
         """Transforms."""
         return _load("penstock.transforms")
 
+    @cached_property
+    def _found(self) -> dict[str, Plugin]:
+        """By the names that were asked for: every answer about a connector asks."""
+        return {}
+
     def connector(self, name: str) -> Plugin:
         """The connector called ``name``; BadRequest lists those there are."""
+        known = self._found.get(name)
+        if known is None:
+            known = self._found[name] = self._one_connector(name)
+        return known
+
+    def _one_connector(self, name: str) -> Plugin:
         found = [p for p in self.connectors if p.answers_to(name)]
         if len(found) == 1:
             return found[0]

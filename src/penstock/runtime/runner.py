@@ -16,7 +16,7 @@ import time
 import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from confluent_kafka.admin import AdminClient
@@ -34,6 +34,7 @@ from penstock.logs.subject import about
 from penstock.runtime.config_store import ConfigStore
 from penstock.runtime.end_offsets import EndOffsets
 from penstock.runtime.errors import RequestError
+from penstock.runtime.metrics import Metrics
 from penstock.runtime.offset_store import OffsetStore
 from penstock.runtime.pipelines import build_pipeline
 from penstock.runtime.plugins import Plugin, Plugins
@@ -76,6 +77,7 @@ class Context:
     """Whether this worker is to run a connector, as the topics say at this moment."""
     put_tasks: Callable[[str, list[dict[str, str]]], None]
     """Have the leader store the tasks of a connector; RequestError if it did not."""
+    metrics: Metrics = field(default_factory=Metrics)
 
 
 class Runner(ABC):
@@ -95,6 +97,7 @@ class Runner(ABC):
         self.context = context
         self.config = dict(config)
         self.plugin = plugin
+        self.meter = context.metrics.of(name)
         self.unsure = True
         self.failed: dict[int, str] = dict(failed or {})
         self._secrets = (*definition.secrets(config), *context.connection.secrets())
@@ -114,6 +117,7 @@ class Runner(ABC):
 
     def look(self) -> Next:
         """Start the connector if need be, and see whether there is anything to do."""
+        self.meter.looks += 1
         with self._activity:
             if self._halted.is_set() or self._broken:
                 return REST
@@ -176,6 +180,7 @@ class Runner(ABC):
 
         None if it runs now, else what comes next.
         """
+        self.meter.starts += 1
         try:
             self._connector = self.plugin.cls()
             self._connector.start(self.config)
@@ -246,6 +251,7 @@ class Runner(ABC):
     def _fail_connector(self, trace: str) -> None:
         log.warning("the connector failed: %s", trace)
         self._broken = True
+        self.meter.failed_starts += 1
         statuses = self.context.statuses
         statuses.put_connector(self.name, self._status(State.FAILED, trace))
         for task in statuses.task_ids(self.name):
@@ -256,6 +262,7 @@ class Runner(ABC):
         with about(self.name, task):
             log.warning("the task failed: %s", trace)
         self.failed[task] = trace
+        self.meter.task(task).note_failure()
         self.context.statuses.put_task(self.name, task, self._status(State.FAILED, trace))
 
     def _live(self) -> list[int]:
@@ -313,9 +320,11 @@ class Runner(ABC):
         try:
             if self._halted.is_set():
                 return 0
+            self.meter.watch(turn)
             with self.context.scheduler.running(turn):
                 reports = turn.run()
         except TurnBroken as broken:
+            self.meter.broken(turn)
             self._blame(turn, broken)
             return 0
         finally:
@@ -334,6 +343,7 @@ class Runner(ABC):
             self._suspects = [t for t in self._suspects if t not in {r.task for r in reports}]
 
     def _take(self, report: Report) -> None:
+        self.meter.task(report.task).end(report)
         self._absorb(report)
         self.context.statuses.add_topics(self.name, report.task, report.topics)
         if report.end is End.DONE:

@@ -39,6 +39,11 @@ class SinkRunner(Runner):
         self._read_at = 0.0
         self._tasks_of: dict[Position, int] = {}
 
+    @property
+    def owners(self) -> Mapping[Position, int]:
+        """Which task has which partition, as of the last look."""
+        return self._tasks_of
+
     def _look(self) -> Next:
         partitions = self._partitions()
         if self._positions is None or self.unsure:

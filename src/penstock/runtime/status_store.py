@@ -42,6 +42,7 @@ class StatusStore:
         self._connection = connection
         self._lock = threading.Lock()
         self._statuses: dict[str, Status] = {}
+        self._task_ids: dict[str, set[int]] = {}
         self._topics: dict[str, set[str]] = {}
         self._unread: dict[bytes, int] = {}
         self._producer: Producer | None = None
@@ -78,10 +79,8 @@ class StatusStore:
 
     def task_ids(self, name: str) -> list[int]:
         """The tasks that have a status."""
-        prefix = f"{TASK}{name}-"
         with self._lock:
-            rest = [key.removeprefix(prefix) for key in self._statuses if key.startswith(prefix)]
-        return sorted(int(number) for number in rest if number.isdigit())
+            return sorted(self._task_ids.get(name, ()))
 
     def topics(self, name: str) -> list[str]:
         """The topics the connector has used since the last reset."""
@@ -130,11 +129,19 @@ class StatusStore:
         with self._lock:
             if self._statuses.get(key) == status:
                 return
-            if status is None:
-                self._statuses.pop(key, None)
-            else:
-                self._statuses[key] = status
+            self._set(key, status)
         self._send(key, None if status is None else dump(_body(status)))
+
+    def _set(self, key: str, status: Status | None) -> None:
+        """Under the lock. Which tasks a connector has is kept apart: it is asked for often."""
+        if status is None:
+            self._statuses.pop(key, None)
+        else:
+            self._statuses[key] = status
+        name, _, number = key.removeprefix(TASK).rpartition("-")
+        if key.startswith(TASK) and number.isdigit():
+            ids = self._task_ids.setdefault(name, set())
+            ids.add(int(number)) if status is not None else ids.discard(int(number))
 
     def _send(self, key: str, value: bytes | None) -> None:
         if self._producer is None:
@@ -161,10 +168,9 @@ class StatusStore:
         with self._lock:
             if key.startswith(TOPIC):
                 self._take_topic(key, record.value)
-            elif record.value is None:
-                self._statuses.pop(key, None)
             else:
-                self._statuses[key] = _status(load_object(record.value))
+                body = record.value
+                self._set(key, None if body is None else _status(load_object(body)))
 
     def _is_echo(self, key: bytes) -> bool:
         """Our own writes are in memory already; while some are on their way, the log is behind."""

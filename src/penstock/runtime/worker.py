@@ -22,6 +22,7 @@ from penstock.kafka.membership import Membership
 from penstock.kafka.names import worker_topic
 from penstock.logs.secrets import hide
 from penstock.runtime.assigner import Assigner
+from penstock.runtime.auto_restart import AutoRestarter
 from penstock.runtime.cluster import Cluster
 from penstock.runtime.config_store import ConfigStore
 from penstock.runtime.duties import Duties
@@ -250,6 +251,9 @@ class Worker:
         self._undo.append(membership.stop)
         keeper.start()
         self._undo.append(keeper.stop)
+        restarter = AutoRestarter(context, self.herder)
+        restarter.start()
+        self._undo.append(restarter.stop)
         self._undo.append(cluster.stop)
         if not cluster.wait_until_settled(ELECTION_SECONDS):
             raise BrokerUnavailable(

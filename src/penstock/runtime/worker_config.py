@@ -10,6 +10,7 @@ from typing import Any
 from penstock.engine.lease import Limits
 from penstock.kafka.clients import Connection
 from penstock.logs.settings import LOG_KEYS
+from penstock.runtime.auto_restart_keys import AUTO_RESTART_KEYS
 from penstock.sdk.config import ConfigDef, ConfigKey, Importance, Type
 from penstock.sdk.config_validators import at_least, non_empty
 
@@ -95,6 +96,7 @@ WORKER = ConfigDef(
         validator=at_least(1000),
         doc="How often unchanged sink offsets are committed again, so that they never expire.",
     ),
+    *AUTO_RESTART_KEYS,
     *LOG_KEYS,
 )
 

@@ -20,6 +20,7 @@ DOCUMENTS = [
         "CONTRIBUTING.md",
         "SECURITY.md",
         "CHANGELOG.md",
+        "docs/metrics.md",
         "docs/settings.md",
         "examples/README.md",
     )

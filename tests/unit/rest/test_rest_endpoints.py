@@ -23,6 +23,7 @@ PATCHED = {"a": None, "b": "1"}
         ("GET /connectors/n", None, ("info", "n"), INFO, 200),
         ("GET /connectors/n/config", None, ("config", "n"), {"a": "b"}, 200),
         ("GET /connectors/n/status", None, ("status", "n"), STATUS, 200),
+        ("GET /connectors/n/metrics", None, ("metrics", "n"), {"name": "n"}, 200),
         ("GET /connectors/n/tasks", None, ("tasks", "n"), [{"id": {}}], 200),
         ("GET /connectors/n/topics", None, ("topics", "n"), {"n": {"topics": []}}, 200),
         ("GET /connectors/n/offsets", None, ("offsets", "n"), OFFSETS, 200),
@@ -129,6 +130,34 @@ def test_expanded_list_leaves_out_what_has_no_status(http: httpx.Client, herder:
     assert http.get("/connectors?expand=other").json() == {"a": {}, "b": {}}
 
 
+def test_the_expanded_list_has_metrics_when_asked_for(http: httpx.Client, herder: Mock) -> None:
+    herder.connectors.return_value = ["a"]
+    herder.metrics.return_value = {"records_total": 5}
+    herder.info.return_value = INFO
+    listed = http.get("/connectors?expand=info&expand=metrics").json()
+    assert listed == {"a": {"info": INFO, "metrics": {"records_total": 5}}}
+
+
+def test_the_page_for_prometheus(http: httpx.Client, herder: Mock) -> None:
+    herder.metrics_text.return_value = 'a_total{name="ü"} 1\n'
+    response = http.get("/metrics")
+    assert response.status_code == 200
+    assert response.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
+    assert response.text == 'a_total{name="ü"} 1\n'
+
+
+def test_once_it_has_started_requests_do_not_wait_for_its_health(
+    http: httpx.Client, herder: Mock
+) -> None:
+    herder.connectors.return_value = []
+    herder.metrics_text.return_value = ""
+    herder.health.return_value = ("starting", "not yet")
+    assert http.get("/connectors").status_code == http.get("/metrics").status_code == 503
+    herder.health.return_value = ("unhealthy", "Kafka does not answer")
+    assert http.get("/connectors").status_code == http.get("/connectors").status_code == 200
+    assert herder.health.call_count == 3
+
+
 def _raise(error: Exception) -> Any:
     raise error
 
@@ -177,7 +206,7 @@ def test_health_that_breaks_is_unhealthy(http: httpx.Client, herder: Mock) -> No
 def test_openapi_describes_every_endpoint(http: httpx.Client) -> None:
     document = http.get("/openapi.json").json()
     operations = [op for path in document["paths"].values() for op in path]
-    assert len(operations) == 28
+    assert len(operations) == 30
     create = document["paths"]["/connectors"]["post"]
     assert create["requestBody"]["content"]["application/json"]["schema"]["required"]
     assert "422" not in create["responses"]

@@ -1,0 +1,28 @@
+"""What connectors do, in numbers: for Prometheus, and for whoever shows one connector.
+
+Kafka Connect's REST API has neither: it offers JMX.
+"""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Response
+from fastapi.responses import JSONResponse, PlainTextResponse
+
+from penstock.rest.calls import HerderCalls
+from penstock.rest.requests import Name
+from penstock.runtime.prometheus_text import CONTENT_TYPE
+
+router = APIRouter(tags=["metrics"])
+
+
+@router.get("/metrics", response_class=PlainTextResponse)
+async def get_worker_metrics(calls: HerderCalls) -> Response:
+    """This worker's connectors in Prometheus' text format."""
+    page = await calls.look(calls.herder.metrics_text)
+    return Response(page, media_type=CONTENT_TYPE)
+
+
+@router.get("/connectors/{name}/metrics")
+async def get_connector_metrics(name: Name, calls: HerderCalls) -> JSONResponse:
+    """Rates, times, errors, restarts and lag or position of a connector."""
+    return JSONResponse(await calls.look(calls.herder.metrics, name))

@@ -1,0 +1,113 @@
+"""Restarts what has failed, ever less often: a worker option, off unless asked for.
+
+As Strimzi does it: after n restarts the next one comes n²+n minutes after the last, at most an hour
+after, and once a connector has not been FAILED for longer than that, counting begins anew. The
+first restart comes at once. The count is in memory: a worker that starts begins all its connectors
+afresh anyway.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from typing import Protocol
+
+from penstock.kafka.errors import KafkaFault
+from penstock.logs.subject import about
+from penstock.runtime.auto_restart_keys import ENABLED, MOST
+from penstock.runtime.errors import RequestError
+from penstock.runtime.metrics import AutoRestarts, Clock
+from penstock.runtime.runner import Context
+from penstock.runtime.states import State, Status, Target
+
+log = logging.getLogger(__name__)
+
+CHECK_SECONDS = 5.0
+LONGEST_MINUTES = 60
+
+
+class Restarts(Protocol):
+    """The herder, as far as it is needed here."""
+
+    def restart_own_failed(self, name: str) -> None:
+        """Restart what has failed of a connector that this worker runs."""
+
+
+def pause_seconds(restarts: int) -> float:
+    """How long after the last of so many restarts the next one may come."""
+    return min(restarts * restarts + restarts, LONGEST_MINUTES) * 60.0
+
+
+class AutoRestarter:
+    """A thread that looks after the connectors of this worker."""
+
+    def __init__(self, context: Context, herder: Restarts, clock: Clock = time.monotonic) -> None:
+        self._context = context
+        self._herder = herder
+        self._clock = clock
+        self._most: int | None = context.worker[MOST]
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="auto-restart", daemon=True)
+
+    def start(self) -> None:
+        """Begin to look, if the worker's configuration asks for it."""
+        if self._context.worker[ENABLED]:
+            self._thread.start()
+
+    def stop(self) -> None:
+        """Restart nothing more."""
+        self._stopping.set()
+
+    def _run(self) -> None:
+        while not self._stopping.wait(CHECK_SECONDS):
+            self.check()
+
+    def check(self) -> None:
+        """Look at every connector once; restart those that are due."""
+        for name in self._context.configs.names():
+            with about(name):
+                try:
+                    self._check(name)
+                except (KafkaFault, RequestError) as error:
+                    log.warning("the automatic restart did not work: %s", error)
+                except Exception:
+                    log.exception("the automatic restart did not work")
+
+    def _check(self, name: str) -> None:
+        meter = self._context.metrics.of(name)
+        before, now = meter.auto_restarts, self._clock()
+        waited = now - before.last
+        if not self._failed(name):
+            if before.count and waited > pause_seconds(before.count):
+                meter.auto_restarts = AutoRestarts()
+        elif self._due(before, waited):
+            meter.auto_restarts = AutoRestarts(before.count + 1, now, int(time.time() * 1000))
+            log.info("restarting what has failed by itself, for the %d. time", before.count + 1)
+            self._herder.restart_own_failed(name)
+
+    def _due(self, before: AutoRestarts, waited: float) -> bool:
+        if self._most is not None and before.count >= self._most:
+            return False
+        return not before.count or waited >= pause_seconds(before.count)
+
+    def _failed(self, name: str) -> bool:
+        """Whether anything of it has failed, here, that should run."""
+        statuses = self._context.statuses
+        connector = statuses.connector(name)
+        if connector is None or connector.worker_id != self._context.worker_id:
+            return False
+        if self._target(name) is not Target.STARTED:
+            return False
+        tasks = (statuses.task(name, task) for task in statuses.task_ids(name))
+        return any(map(_has_failed, (connector, *tasks)))
+
+    def _target(self, name: str) -> Target | None:
+        try:
+            return self._context.configs.target(name)
+        except KeyError:  # deleted meanwhile
+            return None
+
+
+def _has_failed(status: Status | None) -> bool:
+    return status is not None and status.state is State.FAILED

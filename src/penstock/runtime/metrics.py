@@ -1,0 +1,201 @@
+"""What this worker's connectors have done: counted as leases beat and report.
+
+An update costs the same however many records it stands for: one per heartbeat, report, look and
+turn. Reading is left to ``runtime.metrics_text`` and ``runtime.metrics_view``. Counts begin anew
+with each worker process.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Any
+
+from penstock.engine.lease import End, Report
+from penstock.engine.tally import Tally
+from penstock.engine.turns import Turn
+
+WINDOW_SECONDS = 60.0
+BUCKET_SECONDS = 1.0
+
+Clock = Callable[[], float]
+
+
+class Window:
+    """What was counted within the last minute. Not thread-safe."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._born = clock()
+        self._buckets: deque[tuple[float, Tally]] = deque()
+
+    def add(self, more: Tally) -> None:
+        """Count ``more`` as of now."""
+        now = self._clock()
+        if not self._buckets or now - self._buckets[-1][0] >= BUCKET_SECONDS:
+            self._buckets.append((now, Tally()))
+        self._buckets[-1][1].add(more)
+        self._drop(now)
+
+    def sum(self) -> Tally:
+        """Everything that is not older than a minute."""
+        self._drop(self._clock())
+        total = Tally()
+        for _, tally in self._buckets:
+            total.add(tally)
+        return total
+
+    @property
+    def seconds(self) -> float:
+        """How long the window is: a minute, or less while the task is young."""
+        return min(WINDOW_SECONDS, max(BUCKET_SECONDS, self._clock() - self._born))
+
+    def _drop(self, now: float) -> None:
+        while self._buckets and now - self._buckets[0][0] > WINDOW_SECONDS:
+            self._buckets.popleft()
+
+
+class TaskMeter:
+    """One task, over all its leases. Thread-safe."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._lock = threading.Lock()
+        self._window = Window(clock)
+        self._lease = ""
+        self._seen = Tally()
+        self._over = True
+        self.total = Tally()
+        self.active = 0
+        self.ends: Counter[End] = Counter()
+        self.last_error_ms: int | None = None
+
+    def begin(self, lease_id: str) -> None:
+        """A lease of this task is about to run; beats of earlier ones are too late now."""
+        with self._lock:
+            self._lease, self._seen, self._over = lease_id, Tally(), False
+
+    def beat(self, lease_id: str, tally: Tally, active: int) -> None:
+        """The lease has come so far."""
+        with self._lock:
+            if lease_id == self._lease and not self._over:
+                self._advance(tally)
+                self.active = active
+
+    def end(self, report: Report) -> None:
+        """The lease is over, with this report."""
+        with self._lock:
+            # A re-attempt has counted nothing: what is known of the lease are its beats.
+            if report.lease_id == self._lease and report.end is not End.PLAN_AGAIN:
+                self._advance(report.tally)
+            self._over, self.active = True, 0
+            self.ends[report.end] += 1
+            if report.end is End.FAILED:
+                self._note_error()
+
+    def break_off(self) -> None:
+        """The lease has ended without a report: what its last beat said is all that is known."""
+        with self._lock:
+            self._over, self.active = True, 0
+
+    def note_failure(self) -> None:
+        """The task has turned FAILED for a reason that no report gives."""
+        with self._lock:
+            self._note_error()
+
+    def last_minute(self) -> tuple[Tally, float]:
+        """What was counted of late, and over how many seconds."""
+        with self._lock:
+            return self._window.sum(), self._window.seconds
+
+    def _advance(self, tally: Tally) -> None:
+        new = tally.since(self._seen)
+        self._seen = tally
+        self.total.add(new)
+        self._window.add(new)
+        if new.bad_records or new.retries or new.aborts:
+            self._note_error()
+
+    def _note_error(self) -> None:
+        self.last_error_ms = int(time.time() * 1000)
+
+
+@dataclass(frozen=True)
+class AutoRestarts:
+    """How often a connector was restarted by itself since it was last healthy for long enough."""
+
+    count: int = 0
+    last: float = 0.0
+    """By the clock of whoever restarts."""
+    last_ms: int | None = None
+
+
+class ConnectorMeter:
+    """One connector and its tasks. Counters that one thread alone changes need no lock."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._tasks: dict[int, TaskMeter] = {}
+        self.looks = 0
+        self.turns = 0
+        self.broken_turns = 0
+        self.restarts = 0
+        self.starts = 0
+        self.failed_starts = 0
+        self.auto_restarts = AutoRestarts()
+
+    def task(self, task: int) -> TaskMeter:
+        """The meter of one task."""
+        with self._lock:
+            found = self._tasks.get(task)
+            if found is None:
+                found = self._tasks[task] = TaskMeter(self._clock)
+            return found
+
+    def watch(self, turn: Turn) -> None:
+        """Count what the leases of ``turn`` tell with their beats."""
+        self.turns += 1
+        meters = {lease.lease_id: self.task(lease.task) for lease in turn.leases}
+        for lease_id, meter in meters.items():
+            meter.begin(lease_id)
+
+        def on_beat(lease_id: str, body: dict[str, Any]) -> None:
+            meters[lease_id].beat(lease_id, Tally(**body["tally"]), body["active"])
+
+        turn.watch.on_beat = on_beat
+
+    def broken(self, turn: Turn) -> None:
+        """The turn has ended without reports."""
+        self.broken_turns += 1
+        for lease in turn.leases:
+            self.task(lease.task).break_off()
+
+
+class Metrics:
+    """All meters of this worker. Thread-safe."""
+
+    def __init__(self, clock: Clock = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._meters: dict[str, ConnectorMeter] = {}
+
+    def of(self, name: str) -> ConnectorMeter:
+        """The meter of a connector."""
+        with self._lock:
+            found = self._meters.get(name)
+            if found is None:
+                found = self._meters[name] = ConnectorMeter(self._clock)
+            return found
+
+    def prune(self, names: Callable[[], Collection[str]]) -> None:
+        """Forget connectors that ``names``, asked after we have looked, no longer tells."""
+        with self._lock:
+            before = list(self._meters)
+        known = set(names())
+        with self._lock:
+            for name in before:
+                if name not in known:
+                    self._meters.pop(name, None)

@@ -1,0 +1,152 @@
+"""``/metrics``: this worker's connectors under the names that Strimzi's dashboards and alerts know.
+
+Names are ``kafka_connect_`` and what Strimzi's exporter makes of Kafka Connect's own metrics; what
+Kafka Connect has no word for begins with ``penstock_``. What is not known is not there.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+
+from penstock.runtime.metrics import ConnectorMeter
+from penstock.runtime.prometheus_text import Family, labels, render
+from penstock.runtime.runner import Context
+from penstock.runtime.states import State
+from penstock.runtime.task_samples import KINDS, Seen, common
+from penstock.runtime.watched import Watch, Watched
+
+TASK_COUNTS = ("running", "paused", "failed", "unassigned", "destroyed", "restarting")
+METERS: tuple[tuple[str, str, Callable[[ConnectorMeter], float]], ...] = (
+    ("looks_total", "Times it was looked at for anything to do", lambda m: m.looks),
+    ("turns_total", "Spark jobs that were begun for it", lambda m: m.turns),
+    ("broken_turns_total", "Spark jobs that ended without a report", lambda m: m.broken_turns),
+    ("restarts_total", "Restarts, asked for or automatic", lambda m: m.restarts),
+    (
+        "auto_restart_count",
+        "Automatic restarts since it was last healthy for long enough",
+        lambda m: m.auto_restarts.count,
+    ),
+)
+
+
+class MetricsText:
+    """Makes the page. Thread-safe."""
+
+    def __init__(self, context: Context, watch: Watch, settled: Callable[[], bool]) -> None:
+        self._context = context
+        self._watch = watch
+        self._settled = settled
+
+    def page(self) -> str:
+        """All that is known now, in Prometheus' text format."""
+        page = _Page()
+        watched = list(self._watch.own())
+        self._worker(page, watched)
+        for each in watched:
+            _connector(page, each)
+        return render(page.families())
+
+    def _worker(self, page: _Page, watched: Iterable[Watched]) -> None:
+        counts = [len(each.tasks) for each in watched]
+        starts = sum(each.meter.starts for each in watched)
+        failures = sum(each.meter.failed_starts for each in watched)
+        generation = self._context.generation()
+        for name, value in (
+            ("worker_connector_count", len(counts)),
+            ("worker_task_count", sum(counts)),
+            ("worker_connector_startup_attempts_total", starts),
+            ("worker_connector_startup_success_total", starts - failures),
+            ("worker_connector_startup_failure_total", failures),
+            ("coordinator_assigned_connectors", len(counts)),
+            ("coordinator_assigned_tasks", sum(counts)),
+            ("worker_rebalance_rebalancing", 0 if self._settled() else 1),
+            ("worker_rebalance_epoch", generation),
+            ("worker_rebalance_completed_rebalances_total", generation),
+        ):
+            page.connect(name, "", value)
+
+
+class _Page:
+    """The families, in the order in which they first got a sample."""
+
+    def __init__(self) -> None:
+        self._families: dict[str, Family] = {}
+
+    def families(self) -> Iterable[Family]:
+        return self._families.values()
+
+    def connect(self, name: str, labelled: str, value: float) -> None:
+        """A metric of Kafka Connect, by its name without ``kafka_connect_``."""
+        family = self._families.get(name)
+        if family is None:
+            words = name.replace("_", " ")
+            family = self._new(name, f"kafka_connect_{name}", f"Kafka Connect {words}")
+        family.add(labelled, value)
+
+    def own(self, name: str, text: str, labelled: str, value: float) -> None:
+        """A metric that only we have."""
+        family = self._families.get(name) or self._new(name, f"penstock_{name}", text)
+        family.add(labelled, value)
+
+    def _new(self, key: str, name: str, text: str) -> Family:
+        kind = "counter" if name.endswith("_total") else "gauge"
+        self._families[key] = family = Family(name, text, kind)
+        return family
+
+
+def _connector(page: _Page, watched: Watched) -> None:
+    name = watched.name
+    plugin = watched.plugin
+    for word, value in (
+        ("status", watched.status.state.lower()),
+        ("connector_class", plugin.class_name if plugin else watched.class_name),
+        ("connector_type", watched.type),
+        ("connector_version", plugin.version if plugin else "unknown"),
+    ):
+        page.connect(f"connector_{word}", labels(connector=name, **{word: value}), 1)
+    mine = labels(connector=name)
+    _task_counts(page, mine, watched)
+    for word, text, read in METERS:
+        page.own(f"connector_{word}", text, mine, read(watched.meter))
+    for task, status in watched.tasks.items():
+        state = status.state.lower()
+        page.connect("connector_task_status", labels(connector=name, task=task, status=state), 1)
+        _task(page, watched, task)
+    _lag(page, watched)
+
+
+def _task_counts(page: _Page, labelled: str, watched: Watched) -> None:
+    states = Counter(status.state for status in watched.tasks.values())
+    page.connect("worker_connector_total_task_count", labelled, len(watched.tasks))
+    for word in TASK_COUNTS:
+        count = states[State(word.upper())] if word.upper() in State.__members__ else 0
+        page.connect(f"worker_connector_{word}_task_count", labelled, count)
+
+
+def _task(page: _Page, watched: Watched, task: int) -> None:
+    meter, mine = watched.meter.task(task), labels(connector=watched.name, task=task)
+    seen = Seen.of(meter)
+    for name, value in common(seen):
+        page.connect(name, mine, value)
+    for name, value in KINDS[watched.type](seen) if watched.type in KINDS else ():
+        page.connect(name, mine, value)
+    lags = watched.lags_of(task)
+    if lags is not None:
+        page.connect("sink_task_partition_count", mine, len(lags))
+        lag = max((each.lag for each in lags), default=0)
+        page.connect("sink_task_sink_record_lag_max", mine, lag)
+    page.own(
+        "task_bytes_total", "Bytes of keys and values committed", mine, seen.total.payload_bytes
+    )
+    for end, count in dict(meter.ends).items():
+        how = labels(connector=watched.name, task=task, end=end)
+        page.own("task_leases_total", "Leases of the task, by how they ended", how, count)
+
+
+def _lag(page: _Page, watched: Watched) -> None:
+    for each in watched.lags or ():
+        where = labels(connector=watched.name, topic=each.topic, partition=each.partition)
+        page.own(
+            "sink_lag", "Offsets between a sink's position and its topic's end", where, each.lag
+        )

@@ -1,0 +1,127 @@
+"""How far every sink is behind: running, paused or stopped, here or on another worker.
+
+Positions are the copies that every commit writes, which this worker follows in memory. Where the
+topics end is asked for only when somebody wants to know: one question for all sinks, at most every
+two seconds. When Kafka does not answer at once, the last answer serves.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from penstock.kafka import topics
+from penstock.kafka.errors import KafkaFault
+from penstock.kafka.topics import Position
+from penstock.runtime.errors import RequestError
+from penstock.runtime.runner import Context
+from penstock.runtime.sink_plan import subscribed
+
+log = logging.getLogger(__name__)
+
+FRESH_SECONDS = 2.0
+PATIENCE_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class PartitionLag:
+    """One partition of a sink; ``offset`` is None before its first commit."""
+
+    topic: str
+    partition: int
+    offset: int | None
+    end: int
+    lag: int
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """What Kafka said: the partitions of each sink, and where they begin and end."""
+
+    partitions: Mapping[str, list[Position]] = field(default_factory=dict)
+    begins: Mapping[Position, int] = field(default_factory=dict)
+    ends: Mapping[Position, int] = field(default_factory=dict)
+
+
+class SinkLags:
+    """The lag of all sinks, cached. Thread-safe."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._lock = threading.Lock()
+        self._answer = _Answer()
+        self._asked = float("-inf")
+        self._arrived = threading.Event()
+        self._arrived.set()
+
+    def refresh(self) -> None:
+        """See to it that ``of`` knows the last seconds; waits a second for Kafka at most."""
+        now = time.monotonic()
+        with self._lock:
+            if self._arrived.is_set() and now - self._asked > FRESH_SECONDS:
+                self._asked = now
+                self._arrived.clear()
+                threading.Thread(target=self._ask, name="sink-lags", daemon=True).start()
+        # Counted from the question: a thousand that ask meanwhile do not wait a second each.
+        self._arrived.wait(max(0.0, self._asked + PATIENCE_SECONDS - now))
+
+    def of(self, name: str) -> list[PartitionLag] | None:
+        """The partitions of one sink; None while Kafka has not told of them, and of a source."""
+        answer = self._answer
+        if name not in answer.partitions:
+            return None
+        copies = self._context.copies.of(name)
+        found = []
+        for position in answer.partitions[name]:
+            end = answer.ends.get(position)
+            offset = copies[position][0] if position in copies else None
+            begin = answer.begins.get(position) if offset is None else offset
+            if end is not None and begin is not None:
+                found.append(PartitionLag(*position, offset, end, max(0, end - begin)))
+        return found
+
+    def _ask(self) -> None:
+        try:
+            self._answer = self._found()
+        except KafkaFault as error:
+            log.debug("the lag of sinks is not known just now: %s", error)
+        except Exception:
+            log.exception("the lag of sinks is not known just now")
+        finally:
+            self._arrived.set()
+
+    def _found(self) -> _Answer:
+        context = self._context
+        partitions = self._partitions()
+        everything = {position for mine in partitions.values() for position in mine}
+        if not everything:
+            return _Answer(partitions)
+        unread = {
+            position
+            for name, mine in partitions.items()
+            for position in set(mine) - context.copies.of(name).keys()
+        }
+        return _Answer(
+            partitions,
+            topics.beginnings(context.admin, unread),
+            topics.ends(context.admin, everything, committed=True),
+        )
+
+    def _partitions(self) -> dict[str, list[Position]]:
+        context = self._context
+        sinks = {n: config for n in context.configs.names() if (config := self._sink(n))}
+        if not sinks:
+            return {}
+        known = context.ends.topics()
+        return {name: subscribed(config, known) for name, config in sinks.items()}
+
+    def _sink(self, name: str) -> dict[str, str] | None:
+        config = self._context.configs.config(name) or {}
+        try:
+            plugin = self._context.plugins.connector(config.get("connector.class", ""))
+        except RequestError:
+            return None
+        return config if plugin.type == "sink" else None
