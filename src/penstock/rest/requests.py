@@ -9,7 +9,8 @@ from urllib.parse import quote, unquote
 from fastapi import Depends, Query, Request
 from starlette.exceptions import HTTPException
 
-MAX_BODY_BYTES = 10 * 1024 * 1024
+from penstock.rest.limits import MAX_BODY_BYTES, in_time, refuse_deep
+
 MAX_INT = 2**31 - 1
 
 
@@ -36,10 +37,12 @@ async def _json_body(request: Request) -> bytes:
     if media_type != "application/json":
         raise HTTPException(415)
     body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > MAX_BODY_BYTES:
-            raise HTTPException(413)
+    with in_time():
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > MAX_BODY_BYTES:
+                raise HTTPException(413)
+    refuse_deep(body)
     return bytes(body)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from penstock.engine.lease import Limits
 from penstock.kafka.clients import Connection
 from penstock.logs.settings import LOG_KEYS
+from penstock.runtime.rest_config import REST_KEYS
 from penstock.sdk.config import ConfigDef, ConfigKey, Importance, Type
 from penstock.sdk.config_validators import at_least, non_empty
 
@@ -96,6 +97,7 @@ WORKER = ConfigDef(
         doc="How often unchanged sink offsets are committed again, so that they never expire.",
     ),
     *LOG_KEYS,
+    *REST_KEYS,
 )
 
 SECURITY = ("security.protocol", "sasl.", "ssl.")
