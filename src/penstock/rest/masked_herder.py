@@ -50,16 +50,11 @@ class _MaskedHerder:
         return [{**task, "config": self._shown_task(task["config"], secrets)} for task in tasks]
 
     def status(self, name: str) -> Json:
-        status = self._herder.status(name)
-        parts = (status["connector"], *status["tasks"])
-        if not any("trace" in part for part in parts):
-            return status
-        secrets = self._secrets(self._stored(name) or {})
-        return {
-            **status,
-            "connector": _without(status["connector"], secrets),
-            "tasks": [_without(task, secrets) for task in status["tasks"]],
-        }
+        return self._shown_status(name, self._herder.status(name))
+
+    def restart(self, name: str, include_tasks: bool, only_failed: bool) -> Json | None:
+        status = self._herder.restart(name, include_tasks, only_failed)
+        return None if status is None else self._shown_status(name, status)
 
     def task_status(self, name: str, task: int) -> Json:
         status = self._herder.task_status(name, task)
@@ -127,6 +122,14 @@ class _MaskedHerder:
 
     def _shown_info(self, info: Json) -> Json:
         return {**info, "config": self._shown(info["config"])}
+
+    def _shown_status(self, name: str, status: Json) -> Json:
+        parts = (status["connector"], *status["tasks"])
+        if not any("trace" in part for part in parts):
+            return status
+        secrets = self._secrets(self._stored(name) or {})
+        connector, *tasks = (_without(part, secrets) for part in parts)
+        return {**status, "connector": connector, "tasks": tasks}
 
     def _shown_task(self, config: Config, secrets: list[str]) -> Config:
         """A connector may have put a secret into another value of its tasks, a URL for example."""

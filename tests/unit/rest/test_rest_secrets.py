@@ -10,7 +10,8 @@ import httpx
 import pytest
 
 from config_herder import config_herder
-from penstock.rest import create_app
+from penstock.rest import create_app, masked_herder
+from penstock.rest.herder_api import HerderApi
 from penstock.runtime.errors import BadRequest
 from penstock.runtime.kept_secrets import with_stored
 from penstock.runtime.secret_keys import SecretKeys
@@ -114,9 +115,10 @@ def test_traces(http: httpx.Client, herder: Mock) -> None:
     trace = f"KeyError: {SECRET}"
     part = {"state": "FAILED", "worker_id": "w", "trace": trace}
     herder.status.return_value = {"name": "n", "connector": part, "tasks": [{"id": 0, **part}]}
+    herder.restart.return_value = herder.status.return_value
     herder.task_status.return_value = {"id": 0, **part}
-    for path in ("status", "tasks/0/status"):
-        answer = http.get(f"/connectors/n/{path}").text
+    for method, path in (("GET", "status"), ("GET", "tasks/0/status"), ("POST", "restart")):
+        answer = http.request(method, f"/connectors/n/{path}").text
         assert SECRET not in answer
         assert f"KeyError: {HIDDEN}" in answer
 
@@ -228,3 +230,30 @@ def test_the_list_of_many_is_quick(herder: Mock, http: httpx.Client) -> None:
     answer: httpx.Response = http.get("/connectors", params={"expand": "info"})
     assert len(answer.json()) == 501
     assert answer.elapsed.total_seconds() < 2
+
+
+def test_every_answer_that_may_hold_a_config_is_masked() -> None:
+    """A method that is new to the herder holds no config, or has to be masked."""
+    holds_none = {
+        "root",
+        "health",
+        "loggers",
+        "logger",
+        "set_logger_level",
+        "connectors",
+        "topics",
+        "reset_topics",
+        "delete",
+        "pause",
+        "resume",
+        "stop",
+        "restart_task",
+        "offsets",
+        "alter_offsets",
+        "reset_offsets",
+        "plugins",
+        "plugin_config",
+    }
+    known = {name for name in vars(HerderApi) if not name.startswith("_")}
+    masked = {name for name in vars(masked_herder._MaskedHerder) if not name.startswith("_")}
+    assert known == masked | holds_none
