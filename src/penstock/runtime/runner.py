@@ -35,7 +35,7 @@ from penstock.runtime.config_store import ConfigStore
 from penstock.runtime.end_offsets import EndOffsets
 from penstock.runtime.offset_store import OffsetStore
 from penstock.runtime.pipelines import build_pipeline
-from penstock.runtime.plugins import Plugin, Plugins
+from penstock.runtime.plugins import Plugin, Plugins, own_keys
 from penstock.runtime.position_copies import PositionCopies
 from penstock.runtime.scheduler import REST, Next, Scheduler
 from penstock.runtime.states import State, Status
@@ -170,7 +170,7 @@ class Runner(ABC):
         """Make and start the connector; FAILED with its trace if that goes wrong."""
         try:
             self._connector = self.plugin.cls()
-            self._connector.start(self.config)
+            self._connector.start(self.context.plugins.handed(self.plugin, self.config))
             tasks = self._task_configs()
         except Exception as error:  # noqa: BLE001 (whatever it is turns the connector FAILED)
             self._fail_connector(trace_of(error, self._secrets))
@@ -191,7 +191,7 @@ class Runner(ABC):
             )
         task_class = self._connector.task_class
         reference = f"{task_class.__module__}.{task_class.__qualname__}"
-        return [{**task, "task.class": reference} for task in tasks]
+        return [{**own_keys(self.plugin, task), "task.class": reference} for task in tasks]
 
     def _stop_connector(self) -> None:
         if not self._activity.acquire(timeout=1.0):
@@ -362,7 +362,7 @@ class Runner(ABC):
             "previous": self._previous.get(task),
             "connector": self.name,
             "task": task,
-            "config": self._tasks[task],
+            "config": context.plugins.handed(self.plugin, self._tasks[task]),
             "pipeline": build_pipeline(context.plugins, self.config, context.worker.converters()),
             "connection": context.connection,
             "transactional_id": transactional_id(context.worker.group_id, self.name, task),

@@ -56,7 +56,7 @@ class Worker:
     ) -> None:
         self.config = config
         self.worker_id = worker_id
-        self.plugins = Plugins()
+        self.plugins = Plugins(config.properties)
         self.herder = Herder(self.plugins, config.group_id)
         self._kafka_port = embedded_kafka_port
         self._broker: EmbeddedBroker | None = None
