@@ -16,6 +16,7 @@ from penstock.rest.herder_api import HerderApi
 def herder() -> Mock:
     herder: Mock = create_autospec(HerderApi, instance=True)
     herder.health.return_value = ("healthy", "All is well")
+    herder.config.return_value = {}
     return herder
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from penstock.cli.discovery import credentials_for
 from penstock.cli.running import running
 from penstock.logs.levels import NUMBERS
 
@@ -58,7 +59,8 @@ def _ask(ctx: typer.Context, ask: Callable[[ConnectClient], Iterable[str]]) -> l
     try:
         from penstock.client import ConnectClient
 
-        with ConnectClient(_url(ctx), timeout=ANSWER_SECONDS) as client:
+        url = _url(ctx)
+        with ConnectClient(url, ANSWER_SECONDS, credentials=credentials_for(url)) as client:
             return sorted(set(ask(client)))
     except Exception:  # noqa: BLE001 (the line that somebody types is no place for any error)
         return []

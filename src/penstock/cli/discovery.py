@@ -6,6 +6,7 @@ options name their variables), then the worker that `penstock up` runs on this m
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,7 +16,7 @@ from penstock.cli.running import Running, running
 from penstock.sdk.errors import UserError
 
 if TYPE_CHECKING:
-    from penstock.client import ConnectClient
+    from penstock.client import ConnectClient, Credentials
 
 Url = Annotated[
     str | None,
@@ -41,7 +42,24 @@ def connect(given: str | None) -> ConnectClient:
     """A client of the worker to talk to."""
     from penstock.client import ConnectClient
 
-    return ConnectClient(find_url(given))
+    url = find_url(given)
+    return ConnectClient(url, credentials=credentials_for(url))
+
+
+def credentials_for(url: str) -> Credentials:
+    """What to tell the worker at ``url``: the environment's, else what `up` noted for this user.
+
+    Secrets are never taken from arguments, which every user of a machine can list.
+    """
+    from penstock.client import Credentials
+
+    known = next((worker for worker in running() if worker.url == url.rstrip("/")), None)
+    return Credentials(
+        token=os.environ.get("PENSTOCK_TOKEN") or (known.token if known else ""),
+        ca_file=os.environ.get("PENSTOCK_CA_FILE") or (known.certificate if known else ""),
+        certificate=os.environ.get("PENSTOCK_CLIENT_CERTIFICATE", ""),
+        key=os.environ.get("PENSTOCK_CLIENT_KEY", ""),
+    )
 
 
 def find_url(given: str | None) -> str:

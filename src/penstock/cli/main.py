@@ -14,7 +14,18 @@ import typer
 from rich.markup import escape
 
 from penstock import __version__
-from penstock.cli import apply, delete, demo, describe, get, lifecycle, patch, show_logs, up
+from penstock.cli import (
+    apply,
+    delete,
+    demo,
+    describe,
+    get,
+    hash_secret,
+    lifecycle,
+    patch,
+    show_logs,
+    up,
+)
 from penstock.cli.doctor import command as doctor
 from penstock.cli.next_steps import next_step
 from penstock.cli.output import console
@@ -31,6 +42,7 @@ app.command()(up.up)
 app.command()(demo.demo)
 app.command()(show_logs.logs)
 app.command()(doctor.doctor)
+app.command()(hash_secret.hash_secret)
 app.add_typer(get.app, name="get")
 app.add_typer(describe.app, name="describe")
 app.command("apply")(apply.apply)

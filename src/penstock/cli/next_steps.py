@@ -20,6 +20,8 @@ OF_SYSTEM = {
 }
 # The first whose words are in a worker's message counts.
 OF_MESSAGE = (
+    ("needs the role", "Have somebody with that role do it, or give you the role."),
+    ("PENSTOCK_TOKEN", "Set it to what the worker's operator gave you, then try again."),
     ("other than JSON", CHECK_ADDRESS),
     (" was due", CHECK_ADDRESS),
     ("STOPPED state", "`penstock stop connector NAME` stops it."),
@@ -31,8 +33,9 @@ OF_MESSAGE = (
     ("onnector", "`penstock get connectors` lists the connectors."),
 )
 OF_STATUS = {
-    401: "The worker wants to know who you are.",
+    401: "Set PENSTOCK_TOKEN to <name>.<secret>, as the worker's operator gave it to you.",
     403: "Use the worker's address or localhost in --url.",
+    429: "Wait, then try again with the right PENSTOCK_TOKEN.",
     404: CHECK_ADDRESS,
     405: CHECK_ADDRESS,
     409: "The worker is taking over or losing its group: try again in a moment.",

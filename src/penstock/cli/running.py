@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import psutil
@@ -23,12 +23,20 @@ class Running:
     data_dir: str
     started: float
     """When its process began: a later process of the same pid is another one."""
+    token: str = field(default="", repr=False)
+    """Lets commands of the same user in; empty where the worker asks nobody who they are."""
+    certificate: str = ""
+    """The certificate that it shows; empty without TLS."""
 
     @staticmethod
-    def here(url: str, bootstrap_servers: str, data_dir: Path) -> Running:
+    def here(
+        url: str, bootstrap_servers: str, data_dir: Path, token: str = "", certificate: str = ""
+    ) -> Running:
         """A note about this very process."""
         me = psutil.Process()
-        return Running(url, bootstrap_servers, me.pid, str(data_dir), me.create_time())
+        return Running(
+            url, bootstrap_servers, me.pid, str(data_dir), me.create_time(), token, certificate
+        )
 
     @property
     def note(self) -> Path:
@@ -36,10 +44,13 @@ class Running:
         return state_dir() / f"up-{self.pid}.json"
 
     def write(self) -> None:
-        """Leave the note, at once as a whole."""
+        """Leave the note, at once as a whole, for this user's eyes only."""
         self.note.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         draft = self.note.with_suffix(f".{os.getpid()}.tmp")
-        draft.write_text(json.dumps(asdict(self)), encoding="utf-8")
+        draft.unlink(missing_ok=True)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+        with open(os.open(draft, flags, 0o600), "w", encoding="utf-8") as file:  # noqa: PTH123 (of a descriptor)
+            json.dump(asdict(self), file)
         draft.replace(self.note)
 
     def remove(self) -> None:

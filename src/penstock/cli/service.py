@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from penstock.rest import RestServer, create_app, listen
+from penstock.rest.protection import Protection
+from penstock.runtime.rest_config import RestConfig
 from penstock.runtime.worker import Worker, WorkerConfig
 
 HOST = "127.0.0.1"
@@ -14,7 +16,8 @@ HOST = "127.0.0.1"
 class Service:
     """REST and worker together. Call order: `serve`, `start`, `stop`; `stop` may come any time.
 
-    Making it claims the port already, so a port that is taken is told before anything starts.
+    Making it claims the port already, so a port that is taken is told before anything starts; and
+    so is a ``host`` that strangers could reach while nothing stops them, unless ``insecure``.
     """
 
     def __init__(
@@ -23,12 +26,23 @@ class Service:
         data_dir: Path,
         port: int,
         kafka_port: int | None = None,
+        host: str = HOST,
+        *,
+        insecure: bool = False,
     ) -> None:
         config = WorkerConfig.from_properties(properties, data_dir)
-        listener = listen(HOST, port)
-        address = f"{HOST}:{listener.getsockname()[1]}"
-        self.worker = Worker(config, embedded_kafka_port=kafka_port, worker_id=address)
-        self.rest = RestServer(create_app(self.worker.herder), HOST, port, listener)
+        rest = RestConfig.from_properties(properties)
+        rest.refuse_exposure(host, insecure=insecure)
+        protection = Protection.of(rest)
+        self.token = protection.token
+        self.certificate = rest.tls.certificate if rest.tls else ""
+        listener = listen(host, port)
+        address = f"{rest.advertised or host}:{listener.getsockname()[1]}"
+        self.worker = Worker(
+            config, embedded_kafka_port=kafka_port, worker_id=address, tls=rest.tls
+        )
+        app = create_app(self.worker.herder, rest.host_names, protection)
+        self.rest = RestServer(app, host, port, listener, rest.tls)
 
     @property
     def url(self) -> str:

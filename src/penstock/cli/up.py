@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 from penstock.cli.logs import log_to
-from penstock.cli.output import console
+from penstock.cli.output import console, warn
 from penstock.cli.paths import default_data_dir
 from penstock.cli.progress import starting
 from penstock.cli.properties import read_properties
@@ -21,6 +21,7 @@ from penstock.cli.signals import EndingSignals
 if TYPE_CHECKING:
     from penstock.cli.service import Service
 
+DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8083
 STOP_SECONDS = 9.5
 
@@ -36,6 +37,21 @@ DataDir = Annotated[
 ]
 Port = Annotated[
     int, typer.Option("--port", min=0, max=65535, help="Port of the REST API; 0 takes a free one.")
+]
+Host = Annotated[
+    str,
+    typer.Option(
+        "--host",
+        help="Address of the REST API. Any but a loopback address wants users and TLS "
+        "(rest.auth.users.file, rest.ssl.* in --worker-config).",
+    ),
+]
+Insecure = Annotated[
+    bool,
+    typer.Option(
+        "--insecure",
+        help="Let everybody who reaches --host use the REST API, without users or TLS.",
+    ),
 ]
 KafkaPort = Annotated[
     int | None,
@@ -97,7 +113,9 @@ LogFormat = Annotated[
 def up(
     *,
     data_dir: DataDir = None,
+    host: Host = DEFAULT_HOST,
     port: Port = DEFAULT_PORT,
+    insecure: Insecure = False,
     kafka_port: KafkaPort = None,
     bootstrap_servers: Brokers = None,
     worker_config: WorkerConfigFile = None,
@@ -123,7 +141,9 @@ def up(
     folder = worker_folder(data_dir)
     with EndingSignals() as signals:
         log = log_to(folder, properties)
-        service = Service(properties, folder, port, kafka_port)
+        service = Service(properties, folder, port, kafka_port, host, insecure=insecure)
+        if insecure:
+            warn(f"--insecure: everybody who reaches {service.url} may do everything there.")
         try:
             run(service, folder, log)
         except KeyboardInterrupt:
@@ -148,18 +168,24 @@ def worker_properties(file: Path | None, options: Mapping[str, str | None]) -> d
 def run(service: Service, folder: Path, log: Path) -> None:
     """Start, tell where everything is, and wait for a signal."""
     service.serve()
-    Running.here(service.url, "", folder).write()
+    _note(service, folder).write()
     with starting("Starting Penstock") as progress:
         service.start(progress)
-    Running.here(service.url, service.bootstrap_servers, folder).write()
+    _note(service, folder).write()
     announce(console(), service, folder, log)
     threading.Event().wait()
 
 
 def end(service: Service, folder: Path) -> None:
     """Take everything down again."""
-    Running.here(service.url, "", folder).remove()
+    _note(service, folder).remove()
     service.stop()
+
+
+def _note(service: Service, folder: Path) -> Running:
+    return Running.here(
+        service.url, service.bootstrap_servers, folder, service.token, service.certificate
+    )
 
 
 def announce(out: Console, service: Service, folder: Path, log: Path) -> None:

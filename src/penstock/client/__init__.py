@@ -1,6 +1,7 @@
 """A client of the REST API: of Penstock's worker, and of any Kafka Connect worker as well."""
 
 from penstock.client.connect import ConnectClient
+from penstock.client.credentials import Credentials
 from penstock.client.errors import (
     ConnectApiError,
     ConnectError,
@@ -15,6 +16,7 @@ __all__ = [
     "ConnectClient",
     "ConnectError",
     "ConnectorFailed",
+    "Credentials",
     "WaitTimeout",
     "WorkerUnreachable",
     "raise_if_failed",

@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Any
 from urllib.parse import quote
 
+from penstock.client.credentials import NOBODY, Credentials
 from penstock.client.errors import ConnectApiError
 from penstock.client.transport import Transport
 
@@ -24,8 +25,10 @@ class ConnectClient:
     `create` and `restart` may simply be repeated).
     """
 
-    def __init__(self, url: str, timeout: float = TIMEOUT_SECONDS) -> None:
-        self._transport = Transport(url, timeout)
+    def __init__(
+        self, url: str, timeout: float = TIMEOUT_SECONDS, *, credentials: Credentials = NOBODY
+    ) -> None:
+        self._transport = Transport(url, timeout, credentials)
         self._call = self._transport.call
 
     @property

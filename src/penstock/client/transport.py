@@ -7,6 +7,7 @@ from typing import Any
 
 import httpx
 
+from penstock.client.credentials import NOBODY, Credentials
 from penstock.client.errors import ConnectApiError, ConnectError, WorkerUnreachable
 
 EXAMPLE = "http://127.0.0.1:8083"
@@ -15,7 +16,7 @@ EXAMPLE = "http://127.0.0.1:8083"
 class Transport:
     """Sends requests to one worker and keeps its connections. Thread-safe."""
 
-    def __init__(self, url: str, timeout: float) -> None:
+    def __init__(self, url: str, timeout: float, credentials: Credentials = NOBODY) -> None:
         self.url = url.rstrip("/")
         try:
             parsed = httpx.URL(self.url)
@@ -23,8 +24,19 @@ class Transport:
             raise ConnectError(f"{url} is no URL: {error}; one looks like {EXAMPLE}") from error
         if parsed.scheme not in ("http", "https") or not parsed.host:
             raise ConnectError(f"{url} is no URL of a worker; one looks like {EXAMPLE}")
+        here = _is_loopback(parsed.host)
+        if credentials.token and parsed.scheme == "http" and not here:
+            raise ConnectError(
+                f"Not sent: {url} is not encrypted, and everybody on the way could read your "
+                "token. Use an https:// address, or unset PENSTOCK_TOKEN."
+            )
         # A proxy of this machine's environment cannot know what runs on this machine.
-        self._http = httpx.Client(timeout=timeout, trust_env=not _is_loopback(parsed.host))
+        self._http = httpx.Client(
+            timeout=timeout,
+            trust_env=not here,
+            headers=credentials.headers(),
+            verify=credentials.context() if parsed.scheme == "https" else True,
+        )
 
     def close(self) -> None:
         """Close the connections."""

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from penstock.plugins.file_errors import not_regular, syncing, writing
+from penstock.plugins.file_jail import EVERYWHERE, Jail
 from penstock.sdk.errors import RetriableError
 
 FLAGS: Final = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK
@@ -25,15 +26,25 @@ class AppendedFile:
     is ever cut, and a failed append may leave its first part behind.
     """
 
-    def __init__(self, path: str, *, alone: bool) -> None:
+    def __init__(self, path: str, *, alone: bool, jail: Jail = EVERYWHERE) -> None:
         self._path = path
         self._alone = alone
         self._folder_synced = False
+        jail.check(path)
         with writing(path):
             self._descriptor = os.open(path, FLAGS, 0o666)
+        self._check(jail)
         if not stat.S_ISREG(os.fstat(self._descriptor).st_mode):
             os.close(self._descriptor)
             raise not_regular(path)
+
+    def _check(self, jail: Jail) -> None:
+        try:
+            with writing(self._path):
+                jail.check_open(self._path, self._descriptor)
+        except BaseException:
+            self.close()
+            raise
 
     def lock(self) -> None:
         """Be the only writer; RetriableError while another process is.

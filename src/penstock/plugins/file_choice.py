@@ -7,8 +7,9 @@ from typing import Final, Protocol
 
 from penstock.plugins.file_errors import missing_file
 from penstock.plugins.file_glob import FileGlob
+from penstock.plugins.file_jail import Jail
 from penstock.plugins.file_source_config import FILE, FILE_GLOB, FILE_SOURCE_CONFIG
-from penstock.sdk.errors import ConfigError
+from penstock.sdk.errors import ConfigError, UserError
 
 _NEITHER: Final = " ".join(
     [
@@ -52,7 +53,9 @@ def choice_error(config: Mapping[str, str]) -> ConfigError | None:
     file, pattern = _given(config)
     if file and pattern:
         return ConfigError(_BOTH, key=FILE_GLOB)
-    return None if file or pattern else ConfigError(_NEITHER, key=FILE)
+    if not file and not pattern:
+        return ConfigError(_NEITHER, key=FILE)
+    return _outside(config, file, pattern)
 
 
 def chosen_files(config: Mapping[str, str]) -> Files:
@@ -72,6 +75,15 @@ def reads_many(config: Mapping[str, str]) -> bool:
 def names_any(config: Mapping[str, str]) -> bool:
     """Whether ``config`` says at all what to read."""
     return any(_given(config))
+
+
+def _outside(config: Mapping[str, str], file: str, pattern: str) -> ConfigError | None:
+    """Of a pattern, the folder is looked at; the files once they are open."""
+    try:
+        Jail.of(config).check(file or FileGlob(pattern).folder or ".")
+    except UserError as error:
+        return ConfigError(str(error), key=FILE if file else FILE_GLOB)
+    return None
 
 
 def _given(config: Mapping[str, str]) -> tuple[str, str]:

@@ -7,10 +7,12 @@ from typing import ClassVar
 
 from penstock import __version__
 from penstock.plugins.file_errors import missing_file, required_path
+from penstock.plugins.file_jail import ROOTS, Jail
 from penstock.plugins.file_sink_config import FILE, FILE_SINK_CONFIG
 from penstock.plugins.file_sink_task import FileStreamSinkTask
 from penstock.sdk.config import ConfigDef
 from penstock.sdk.connectors import SinkConnector, TopicPartition
+from penstock.sdk.errors import ConfigError, UserError
 from penstock.sdk.tasks import SinkTask
 
 
@@ -24,9 +26,14 @@ class FileStreamSinkConnector(SinkConnector):
     version: ClassVar[str] = __version__
     connect_class: ClassVar[str] = "org.apache.kafka.connect.file.FileStreamSinkConnector"
     task_class: ClassVar[type[SinkTask]] = FileStreamSinkTask
+    worker_keys: ClassVar[tuple[str, ...]] = (ROOTS,)
 
     def validate(self, config: Mapping[str, str]) -> Sequence[tuple[str, str]]:
-        return () if _path(config) else [(FILE, _NO_FILE)]
+        try:
+            Jail.of(config).check(required_path(_path(config), _NO_FILE))
+        except (ConfigError, UserError) as error:
+            return [(FILE, str(error))]
+        return ()
 
     def start(self, config: Mapping[str, str]) -> None:
         required_path(_path(config), _NO_FILE)

@@ -9,6 +9,7 @@ import pyarrow as pa
 from penstock.plugins.appended_file import AppendedFile
 from penstock.plugins.committed_length import CommittedLength, newest
 from penstock.plugins.file_errors import missing_file, required_path
+from penstock.plugins.file_jail import Jail
 from penstock.plugins.file_sink_config import FILE, FILE_SINK_CONFIG
 from penstock.plugins.line_text import as_lines
 from penstock.sdk.errors import RetriableError
@@ -29,7 +30,8 @@ class FileStreamSinkTask(SinkTask):
         path: str | None = FILE_SINK_CONFIG[FILE].read(config)
         self._alone = int(config.get("tasks.max") or 1) <= 1
         message = missing_file("write", "standard output")
-        self._file = AppendedFile(required_path(path, message), alone=self._alone)
+        jail = Jail.of(config)
+        self._file = AppendedFile(required_path(path, message), alone=self._alone, jail=jail)
         if self._alone:
             self._lock()
 

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from penstock import __version__
 from penstock.plugins.file_choice import choice_error, chosen_files, names_any, reads_many
+from penstock.plugins.file_jail import ROOTS
 from penstock.plugins.file_offsets import FILENAME, check_alteration
 from penstock.plugins.file_planner import FilePlanner, bytes_after
 from penstock.plugins.file_source_config import FILE, FILE_SOURCE_CONFIG
@@ -36,6 +37,7 @@ class FileStreamSourceConnector(SourceConnector):
     connect_class: ClassVar[str] = "org.apache.kafka.connect.file.FileStreamSourceConnector"
     task_class: ClassVar[type[SourceTask]] = FileStreamSourceTask
     partition_keys: ClassVar[tuple[str, ...]] = (FILENAME,)
+    worker_keys: ClassVar[tuple[str, ...]] = (ROOTS,)
 
     def validate(self, config: Mapping[str, str]) -> Sequence[tuple[str, str]]:
         error = choice_error(config)

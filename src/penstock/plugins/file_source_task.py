@@ -8,6 +8,7 @@ from typing import Final
 
 from penstock.plugins.file_choice import chosen_files
 from penstock.plugins.file_errors import reading
+from penstock.plugins.file_jail import Jail
 from penstock.plugins.file_offsets import position_in
 from penstock.plugins.file_share import Share
 from penstock.plugins.file_source_config import BATCH_SIZE, FILE_SOURCE_CONFIG, TOPIC
@@ -35,6 +36,7 @@ class FileStreamSourceTask(SourceTask):
     def start(self, config: Mapping[str, str], offsets: OffsetReader) -> None:
         settings = FILE_SOURCE_CONFIG.parse(config)
         self._files = chosen_files(config)
+        self._jail = Jail.of(config)
         self._share = Share.from_config(config)
         self._topic: str = settings[TOPIC]
         # The default is Kafka Connect's and would only cost speed: obey what a user chose.
@@ -65,7 +67,7 @@ class FileStreamSourceTask(SourceTask):
             self._rota.close()
 
     def _reader(self, path: str) -> LineReader:
-        return LineReader(path, position_in(self._offsets, path), self._block)
+        return LineReader(path, position_in(self._offsets, path), self._block, self._jail)
 
     def _take_from_first(self, gathered: GatheredLines) -> None:
         reader = self._rota.first

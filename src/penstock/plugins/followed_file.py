@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from penstock.plugins.file_errors import not_regular
+from penstock.plugins.file_jail import EVERYWHERE, Jail
 
 OPEN_FLAGS: Final = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
 """Without O_NONBLOCK, opening a pipe would wait for its writer."""
@@ -43,8 +44,9 @@ class FollowedFile:
     ``position`` later.
     """
 
-    def __init__(self, path: str, position: int) -> None:
+    def __init__(self, path: str, position: int, jail: Jail = EVERYWHERE) -> None:
         self._path = Path(path)
+        self._jail = jail
         self.position = position
         self._at = position
         self._seen = position
@@ -105,6 +107,7 @@ class FollowedFile:
             return None
         handle = FileIO(descriptor)
         try:
+            self._jail.check_open(str(self._path), descriptor)
             self._place(handle)
         except BaseException:
             handle.close()

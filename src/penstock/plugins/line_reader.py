@@ -7,6 +7,7 @@ from typing import Final
 import pyarrow as pa
 
 from penstock.plugins.file_errors import reading
+from penstock.plugins.file_jail import EVERYWHERE, Jail
 from penstock.plugins.followed_file import Change, FollowedFile
 from penstock.plugins.line_cutter import NO_LINES, LineCutter
 from penstock.sdk.errors import PenstockError, UserError
@@ -25,13 +26,13 @@ class LineReader:
     and may be shared with others: nothing is left in it between two calls.
     """
 
-    def __init__(self, path: str, position: int, block: bytearray) -> None:
+    def __init__(self, path: str, position: int, block: bytearray, jail: Jail = EVERYWHERE) -> None:
         self.path = path
         self.position = position
         self.at_end = False
         """Whether the last read has seen the end of the file."""
         self._block = block
-        self._file = FollowedFile(path, position)
+        self._file = FollowedFile(path, position, jail)
         self._cutter = LineCutter()
 
     @property

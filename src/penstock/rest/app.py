@@ -19,11 +19,15 @@ from penstock.rest import (
     routes_plugins,
     routes_worker,
 )
+from penstock.rest.audited_herder import auditing
+from penstock.rest.auth import Auth
 from penstock.rest.calls import Calls, refuse_while_starting
 from penstock.rest.guard import Guard
 from penstock.rest.herder_api import HerderApi
 from penstock.rest.leaving import Leaving
-from penstock.rest.peers import Peerage
+from penstock.rest.masked_herder import masking
+from penstock.rest.peers import peers_of
+from penstock.rest.protection import Protection
 
 # Named for all statuses at once, since FastAPI would else announce its own 422, which never comes.
 FAILURES: dict[int | str, dict[str, Any]] = {
@@ -31,13 +35,19 @@ FAILURES: dict[int | str, dict[str, Any]] = {
 }
 
 
-def create_app(herder: HerderApi, host_names: Collection[str] = ("localhost",)) -> FastAPI:
+def create_app(
+    herder: HerderApi,
+    host_names: Collection[str] = ("localhost",),
+    protection: Protection | None = None,
+) -> FastAPI:
     """Make the application that serves ``herder``.
 
     It may be served before the herder's worker has started: until then all but ``/``, ``/health``
     and the loggers answer 503. ``host_names`` are the names under which clients may address it,
-    beside any plain address.
+    beside any plain address. Without ``protection`` everybody who reaches it may do everything;
+    secrets are hidden in any case.
     """
+    protection = protection or Protection()
     app = FastAPI(
         title="Penstock",
         description="Kafka Connect's REST API.",
@@ -47,7 +57,8 @@ def create_app(herder: HerderApi, host_names: Collection[str] = ("localhost",)) 
         redirect_slashes=False,
         responses=FAILURES,
     )
-    app.state.calls = Calls(herder)
+    masked = masking(auditing(herder), protection.secret_keys, shows_stored=protection.shows_stored)
+    app.state.calls = Calls(masked)
     app.include_router(routes_worker.router)
     app.include_router(routes_loggers.router)
     for routes in (
@@ -60,7 +71,7 @@ def create_app(herder: HerderApi, host_names: Collection[str] = ("localhost",)) 
         app.include_router(routes.router, dependencies=[Depends(refuse_while_starting)])
     errors.install(app)
     forwarding.install(app)
-    app.add_middleware(Peerage, herder=herder)
+    app.add_middleware(Auth, doorkeeper=protection.doorkeeper, verify_peer=peers_of(herder))
     app.add_middleware(Guard, host_names=host_names)
     app.add_middleware(Leaving)
     return app

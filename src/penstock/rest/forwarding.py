@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from fastapi import FastAPI, Request, Response
 
+from penstock.rest.caller import current
 from penstock.rest.calls import Calls
 from penstock.rest.errors import error_response
+from penstock.rest.peers import signed_for
 from penstock.rest.requests import received_body, target
 from penstock.runtime.errors import RequestError
 from penstock.runtime.peers import CONFLICTING, NotLeading
-
-EVERYTHING = "admin"
-"""The role of whoever asks a worker that asks nobody who he is."""
 
 
 def install(app: FastAPI) -> None:
@@ -20,11 +19,11 @@ def install(app: FastAPI) -> None:
 
 
 async def _pass_on(request: Request, _: NotLeading) -> Response:
-    if getattr(request.state, "peer", None) is not None:
+    caller = current()
+    if caller.peer:
         return error_response(NotLeading.status, CONFLICTING)  # not in circles
     calls: Calls = request.app.state.calls
-    role = getattr(request.state, "role", EVERYTHING)
-    asked = request.method, target(request.scope), received_body(request), role
+    asked = request.method, target(request.scope), received_body(request), signed_for(caller)
     try:
         answer = await calls.run(calls.herder.forward, *asked)
     except RequestError as refusal:

@@ -1,9 +1,10 @@
 """What every request passes before it is routed.
 
-Browsers: the API has no passwords yet, and a web page must not be able to use it behind its
-visitor's back. A page can make its own host name point at 127.0.0.1, so names other than the
-ones given are refused; addresses cannot be rebound and are fine. A request from another origin
-is refused as well.
+Browsers: a web page must not be able to use the API behind its visitor's back, who may sit at the
+right machine or have a browser that knows a password. A page can make its own host name point at
+127.0.0.1, so names other than the ones given are refused; addresses cannot be rebound and are
+fine. A request from another origin is refused as well, no CORS header is ever sent, and no answer
+is to be taken for anything but what its media type says.
 
 Paths: routes see them still percent-encoded, since a connector's name may hold a slash; a
 trailing slash is dropped.
@@ -15,8 +16,8 @@ import ipaddress
 from collections.abc import Collection
 from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from penstock.rest.errors import error_response
 
@@ -32,6 +33,7 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        send = _as_typed(send)
         refusal = self._refusal(Headers(scope=scope))
         if refusal:
             await error_response(403, refusal)(scope, receive, send)
@@ -52,6 +54,15 @@ class Guard:
         except ValueError:
             return False
         return name in self._names or _is_address(name)
+
+
+def _as_typed(send: Send) -> Send:
+    async def send_typed(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            MutableHeaders(scope=message)["X-Content-Type-Options"] = "nosniff"
+        await send(message)
+
+    return send_typed
 
 
 def _is_address(name: str) -> bool:

@@ -10,7 +10,8 @@ from fastapi import Depends, Query, Request
 from starlette.exceptions import HTTPException
 from starlette.types import Scope
 
-MAX_BODY_BYTES = 10 * 1024 * 1024
+from penstock.rest.limits import MAX_BODY_BYTES, in_time, refuse_deep
+
 MAX_INT = 2**31 - 1
 
 
@@ -37,10 +38,12 @@ async def _json_body(request: Request) -> bytes:
     if media_type != "application/json":
         raise HTTPException(415)
     body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > MAX_BODY_BYTES:
-            raise HTTPException(413)
+    with in_time():
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > MAX_BODY_BYTES:
+                raise HTTPException(413)
+    refuse_deep(body)
     request.state.body = bytes(body)
     return bytes(body)
 

@@ -12,6 +12,8 @@ import time
 import uvicorn
 from starlette.types import ASGIApp
 
+from penstock.rest.tls import tls_options
+from penstock.runtime.rest_config import Tls
 from penstock.sdk.errors import PenstockError
 
 START_SECONDS = 10.0
@@ -73,7 +75,8 @@ class RestServer:
     """Serves an application from a thread of its own.
 
     Call order: `start`, then `stop`, once each and from any thread. Signal handlers stay as they
-    are. Give ``listener`` to serve on a socket that is open already.
+    are. Give ``listener`` to serve on a socket that is open already, and ``tls`` to serve HTTPS;
+    ConfigError if its files cannot be used.
     """
 
     def __init__(
@@ -82,8 +85,10 @@ class RestServer:
         host: str = "127.0.0.1",
         port: int = 8083,
         listener: socket.socket | None = None,
+        tls: Tls | None = None,
     ) -> None:
         self._host, self._port = host, port
+        self._scheme = "https" if tls else "http"
         self._listener = listener
         config = uvicorn.Config(
             app,
@@ -92,6 +97,7 @@ class RestServer:
             lifespan="off",
             server_header=False,
             timeout_graceful_shutdown=GRACE_SECONDS,
+            **tls_options(tls),
         )
         self._server = _RestingServer(config)
         self._thread = threading.Thread(target=self._serve, name="penstock-rest", daemon=True)
@@ -105,9 +111,10 @@ class RestServer:
 
     @property
     def url(self) -> str:
-        """Where clients find it."""
-        host = f"[{self._host}]" if ":" in self._host else self._host
-        return f"http://{host}:{self.port}"
+        """Where clients on this machine find it."""
+        here = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self._host, self._host)  # noqa: S104 (no bind)
+        host = f"[{here}]" if ":" in here else here
+        return f"{self._scheme}://{host}:{self.port}"
 
     def start(self) -> None:
         """Return once requests are answered; RestServerError if the port cannot be had."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import logging
+import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -52,12 +53,14 @@ class Answer:
 class Peers:
     """The other workers of the cluster. Thread-safe."""
 
-    def __init__(self, worker_id: str, roster: Roster, keys: SessionKeys) -> None:
+    def __init__(
+        self, worker_id: str, roster: Roster, keys: SessionKeys, tls: ssl.SSLContext | None = None
+    ) -> None:
         self._worker_id = worker_id
         self._roster = roster
         self._keys = keys
         # Workers are reached directly, whatever proxy this machine's environment names.
-        self._http = httpx.Client(timeout=FORWARD_SECONDS, trust_env=False)
+        self._http = httpx.Client(timeout=FORWARD_SECONDS, trust_env=False, verify=tls or True)
 
     def close(self) -> None:
         """Close the connections."""

@@ -7,7 +7,7 @@ simple class name, and to that name without ``Connector``.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
@@ -75,6 +75,15 @@ _TYPES = (
 class Plugins:
     """Everything that is installed; read once, at first use."""
 
+    def __init__(self, worker_properties: Mapping[str, str] | None = None) -> None:
+        self._worker = dict(worker_properties or {})
+
+    def handed(self, plugin: Plugin, config: Mapping[str, str]) -> dict[str, str]:
+        """``config`` as a connector or task gets it: its ``worker_keys`` are the worker's alone."""
+        keys: tuple[str, ...] = plugin.cls.worker_keys
+        given = {key: self._worker[key] for key in keys if key in self._worker}
+        return {**own_keys(plugin, config), **given}
+
     @cached_property
     def connectors(self) -> list[Plugin]:
         """Sinks first, then sources, as Kafka Connect lists them."""
@@ -127,6 +136,11 @@ class Plugins:
     def all(self) -> list[Plugin]:
         """Every plugin, in the order of the plugins endpoint."""
         return [*self.connectors, *self.transforms, *self.converters]
+
+
+def own_keys(plugin: Plugin, config: Mapping[str, str]) -> dict[str, str]:
+    """``config`` without what only the worker may say."""
+    return {key: text for key, text in config.items() if key not in plugin.cls.worker_keys}
 
 
 def _find(plugins: Iterable[Plugin], name: str) -> Plugin | None:

@@ -37,7 +37,7 @@ from penstock.runtime.errors import RequestError
 from penstock.runtime.metrics import Metrics
 from penstock.runtime.offset_store import OffsetStore
 from penstock.runtime.pipelines import build_pipeline
-from penstock.runtime.plugins import Plugin, Plugins
+from penstock.runtime.plugins import Plugin, Plugins, own_keys
 from penstock.runtime.position_copies import PositionCopies
 from penstock.runtime.scheduler import REST, Next, Scheduler
 from penstock.runtime.states import State, Status
@@ -183,7 +183,7 @@ class Runner(ABC):
         self.meter.starts += 1
         try:
             self._connector = self.plugin.cls()
-            self._connector.start(self.config)
+            self._connector.start(self.context.plugins.handed(self.plugin, self.config))
             tasks = self._task_configs()
         except Exception as error:  # noqa: BLE001 (whatever it is turns the connector FAILED)
             self._fail_connector(trace_of(error, self._secrets))
@@ -209,7 +209,7 @@ class Runner(ABC):
             )
         task_class = self._connector.task_class
         reference = f"{task_class.__module__}.{task_class.__qualname__}"
-        return [{**task, "task.class": reference} for task in tasks]
+        return [{**own_keys(self.plugin, task), "task.class": reference} for task in tasks]
 
     def _stop_connector(self) -> None:
         if not self._activity.acquire(timeout=1.0):
@@ -389,7 +389,7 @@ class Runner(ABC):
             "previous": self._previous.get(task),
             "connector": self.name,
             "task": task,
-            "config": self._tasks[task],
+            "config": context.plugins.handed(self.plugin, self._tasks[task]),
             "pipeline": build_pipeline(context.plugins, self.config, context.worker.converters()),
             "connection": context.connection,
             "transactional_id": transactional_id(context.worker.group_id, self.name, task),

@@ -146,15 +146,14 @@ class Validator:
                 errors.append((key, _no_class(key, name) if name else _missing(key)))
         return errors
 
-    @staticmethod
     def _own_errors(
-        plugin: Plugin, config: Mapping[str, str], values: list[ConfigValue]
+        self, plugin: Plugin, config: Mapping[str, str], values: list[ConfigValue]
     ) -> list[tuple[str, str]]:
         """The connector's own checks over several keys, once each key alone is right."""
         own = {key.name for key in plugin.cls.config_def}
         if any(value.errors for value in values if value.name in own):
             return []
-        return list(plugin.cls().validate(config))
+        return list(plugin.cls().validate(self._plugins.handed(plugin, config)))
 
 
 def transform_aliases(config: Mapping[str, str | None]) -> list[str]:

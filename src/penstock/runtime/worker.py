@@ -33,6 +33,7 @@ from penstock.runtime.offset_store import OffsetStore
 from penstock.runtime.peers import Peers
 from penstock.runtime.plugins import Plugins
 from penstock.runtime.position_copies import PositionCopies
+from penstock.runtime.rest_config import Tls
 from penstock.runtime.roster import Roster
 from penstock.runtime.runner import Context
 from penstock.runtime.runners import Runners
@@ -58,13 +59,14 @@ class Worker:
         *,
         embedded_kafka_port: int | None = None,
         worker_id: str = "127.0.0.1:8083",
-        url: str = "",
+        tls: Tls | None = None,
     ) -> None:
-        """``url`` is where other workers of the cluster find the REST API of this one."""
+        """``tls`` is what the REST API is served with: other workers of the cluster use it."""
         self.config = config
         self.worker_id = worker_id
-        self.url = url or f"http://{worker_id}"
-        self.plugins = Plugins()
+        self.url = f"{'https' if tls else 'http'}://{worker_id}"
+        self._tls = tls
+        self.plugins = Plugins(config.properties)
         self.herder = Herder(self.plugins, config.group_id)
         self._kafka_port = embedded_kafka_port
         self._broker: EmbeddedBroker | None = None
@@ -149,7 +151,8 @@ class Worker:
         engine = self._engine(java, jars)
         scheduler = self._scheduler(engine)
         connection = replace(connection, few_brokers=clients.few_brokers(kafka))
-        peers = Peers(self.worker_id, roster, configs.session_keys)
+        tls = self._tls.towards_peers() if self._tls else None
+        peers = Peers(self.worker_id, roster, configs.session_keys, tls)
         self._undo.append(peers.close)
         cluster = Cluster(topic, Runners(), self.herder.lock)
         context = Context(

@@ -11,8 +11,9 @@ from penstock.engine.lease import Limits
 from penstock.kafka.clients import Connection
 from penstock.logs.settings import LOG_KEYS
 from penstock.runtime.auto_restart_keys import AUTO_RESTART_KEYS
+from penstock.runtime.rest_config import REST_KEYS
 from penstock.sdk.config import ConfigDef, ConfigKey, Importance, Type
-from penstock.sdk.config_validators import at_least, non_empty
+from penstock.sdk.config_validators import absolute_paths, at_least, non_empty
 
 STRING_CONVERTER = "org.apache.kafka.connect.storage.StringConverter"
 
@@ -97,7 +98,16 @@ WORKER = ConfigDef(
         doc="How often unchanged sink offsets are committed again, so that they never expire.",
     ),
     *AUTO_RESTART_KEYS,
+    ConfigKey(
+        "file.allowed.roots",
+        Type.LIST,
+        default=None,
+        validator=absolute_paths,
+        doc="Folders that file connectors may read and write, links resolved. Unset: all that the "
+        "worker's user may.",
+    ),
     *LOG_KEYS,
+    *REST_KEYS,
 )
 
 SECURITY = ("security.protocol", "sasl.", "ssl.")

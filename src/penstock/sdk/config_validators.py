@@ -62,6 +62,14 @@ def non_empty(name: str, value: Any) -> None:
         raise invalid_value(name, value, f"{kind} must be non-empty")
 
 
+def absolute_paths(name: str, value: Any) -> None:
+    """A list with something in it, all of which are absolute paths."""
+    non_empty(name, value)
+    for path in value or ():
+        if not path.startswith("/"):
+            raise invalid_value(name, path, "Paths must begin with /")
+
+
 def no_control_characters(name: str, value: Any) -> None:
     """A non-empty text without control characters, as a connector's name must be."""
     if value is None:

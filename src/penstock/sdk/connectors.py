@@ -33,6 +33,9 @@ class Connector(ABC):
     version: ClassVar[str] = "unknown"
     connect_class: ClassVar[str] = ""
     """Kafka Connect's class name, where this connector stands in for one of its connectors."""
+    worker_keys: ClassVar[tuple[str, ...]] = ()
+    """Properties of the worker that the connector and its tasks get in their config, for limits
+    that the operator sets. What a user writes under these names is dropped."""
 
     def validate(self, config: Mapping[str, str]) -> Sequence[tuple[str, str]]:
         """Checks over several keys: (key, message) pairs. Each key alone was checked before."""

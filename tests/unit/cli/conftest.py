@@ -24,7 +24,7 @@ Run = Callable[..., Result]
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name in ("URL", "BOOTSTRAP_SERVERS", "DATA_DIR", "DEBUG"):
+    for name in ("URL", "BOOTSTRAP_SERVERS", "DATA_DIR", "DEBUG", "TOKEN", "CA_FILE"):
         monkeypatch.delenv(f"PENSTOCK_{name}", raising=False)
     monkeypatch.setenv("PENSTOCK_STATE_DIR", str(tmp_path / "state"))
     monkeypatch.setenv("HOME", str(tmp_path))

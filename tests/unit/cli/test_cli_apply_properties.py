@@ -22,7 +22,7 @@ file=test.txt
 def worker(herder: Mock, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PENSTOCK_URL", url)
     herder.connectors.return_value = []
-    herder.put_config.return_value = (True, {})
+    herder.put_config.return_value = (True, {"config": {}})
 
 
 def test_properties(run: Run, herder: Mock, tmp_path: Path) -> None:

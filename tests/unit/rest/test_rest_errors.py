@@ -94,7 +94,6 @@ def test_huge_body_is_refused(http: httpx.Client) -> None:
         (b'{"a": "1\n"}', "Unexpected character (control character (code 10)): has to be escaped"),
         (b'{"a": "\\q"}', "Unexpected character"),
         (b'{"a": "\xff"}', "Invalid UTF-8 byte 0xff"),
-        (b"[" * 100_000, "Document nesting depth exceeds the maximum allowed"),
         (
             b"[]",
             "Cannot deserialize value of type `java.util.LinkedHashMap<java.lang.String,java.la",

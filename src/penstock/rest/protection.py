@@ -1,0 +1,43 @@
+"""What stands between the network and the herder, as a worker's config asks for it."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from penstock.rest.caller import Role
+from penstock.rest.credentials import Doorkeeper
+from penstock.rest.hashed_secrets import hashed
+from penstock.rest.users import LOCAL, User, Users
+from penstock.runtime.plugins import Plugins
+from penstock.runtime.rest_config import RestConfig
+from penstock.runtime.secret_keys import SecretKeys
+
+
+def _of_installed_plugins() -> SecretKeys:
+    return SecretKeys(Plugins())
+
+
+@dataclass(frozen=True)
+class Protection:
+    """For `create_app`. Made without arguments it asks nobody who they are, and hides secrets."""
+
+    doorkeeper: Doorkeeper | None = None
+    shows_stored: bool = False
+    secret_keys: SecretKeys = field(default_factory=_of_installed_plugins)
+    token: str = field(default="", repr=False)
+    """Lets this machine's own commands in, as admin; empty where nobody is asked."""
+
+    @staticmethod
+    def of(config: RestConfig) -> Protection:
+        """What ``config`` asks for; ConfigError if the users file cannot be used."""
+        if config.users_file is None:
+            return Protection()
+        secret = secrets.token_urlsafe(32)
+        users = Users(Path(config.users_file), User(LOCAL, Role.ADMIN, hashed(secret)))
+        return Protection(
+            doorkeeper=Doorkeeper(users),
+            shows_stored=config.shows_stored,
+            token=f"{LOCAL}.{secret}",
+        )

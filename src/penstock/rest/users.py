@@ -1,0 +1,99 @@
+"""The users file: who may use the REST API, and as what. Read again when it changes."""
+
+from __future__ import annotations
+
+import logging
+import re
+import stat
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from penstock.rest.caller import Role
+from penstock.rest.hashed_secrets import check_form
+from penstock.sdk.errors import ConfigError
+
+log = logging.getLogger(__name__)
+
+NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+"""Without a dot, which ends the name in a token."""
+LOCAL = "local"
+"""The name under which `up` itself is known: no file may give it to somebody else."""
+ROLES = ", ".join(role.word for role in Role)
+
+
+@dataclass(frozen=True)
+class User:
+    """A line of the file."""
+
+    name: str
+    role: Role
+    hash: str = field(repr=False)
+
+
+class Users:
+    """Those of a file, and perhaps one more. Thread-safe."""
+
+    def __init__(self, file: Path, extra: User | None = None) -> None:
+        self._file = file
+        self._extra = {} if extra is None else {extra.name: extra}
+        self._lock = threading.Lock()
+        self._seen = self._look()
+        self._users = read_users(file)
+
+    def get(self, name: str) -> User | None:
+        """Who goes by ``name`` now."""
+        with self._lock:
+            self._refresh()
+            return self._extra.get(name) or self._users.get(name)
+
+    def _refresh(self) -> None:
+        """A file that cannot be read leaves the users as they were: nobody new comes in by it."""
+        try:
+            seen = self._look()
+            if seen != self._seen:
+                self._users, self._seen = read_users(self._file), seen
+                log.info("the users file has changed and holds %d users now", len(self._users))
+        except ConfigError as error:
+            log.error("the users stay as they were: %s", error)  # noqa: TRY400 (the text says all)
+            self._seen = None
+
+    def _look(self) -> tuple[int, int, int] | None:
+        try:
+            status = self._file.stat()
+        except OSError:
+            return None
+        return status.st_ino, status.st_mtime_ns, status.st_size
+
+
+def read_users(file: Path) -> Mapping[str, User]:
+    """Everybody in the file, by name; ConfigError names the file and line that is wrong."""
+    try:
+        if file.stat().st_mode & stat.S_IWOTH:
+            raise ConfigError(f"Everybody may write {file}: take that right away (chmod o-w).")
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "it is no text in UTF-8"
+        raise ConfigError(f"Cannot read the users file {file}: {why}.") from error
+    users = [
+        _user(line.strip(), f"{file}, line {number}")
+        for number, line in enumerate(lines, start=1)
+        if line.strip() and not line.lstrip().startswith("#")
+    ]
+    if not users:
+        raise ConfigError(f"{file} names nobody: add what `penstock hash-secret NAME` prints.")
+    return {user.name: user for user in users}
+
+
+def _user(line: str, where: str) -> User:
+    name, role, digest = [*line.split(":", 2), "", ""][:3]
+    if not NAME.fullmatch(name) or name == LOCAL:
+        raise ConfigError(f"{where}: a name has only A-Z, a-z, 0-9, _ and -, and is not {LOCAL}.")
+    try:
+        check_form(digest)
+        return User(name, Role.named(role), digest)
+    except KeyError:
+        raise ConfigError(f"{where}: the role of {name} must be one of {ROLES}.") from None
+    except ValueError as error:
+        raise ConfigError(f"{where}: what follows {name}:{role}: {error}.") from None

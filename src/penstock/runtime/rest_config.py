@@ -1,0 +1,138 @@
+"""The keys of a worker's config that say who may use its REST API, and how."""
+
+from __future__ import annotations
+
+import ipaddress
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from penstock.sdk.config import ConfigDef, ConfigKey, Type
+from penstock.sdk.config_validators import one_of
+from penstock.sdk.errors import ConfigError
+
+SECRETS = "rest.config.secrets"
+USERS_FILE = "rest.auth.users.file"
+CERTIFICATE = "rest.ssl.certificate.file"
+KEY = "rest.ssl.key.file"
+CLIENT_CA = "rest.ssl.client.ca.file"
+PEER_CA = "rest.ssl.peer.ca.file"
+HOSTS = "rest.allowed.hosts"
+ADVERTISED = "rest.advertised.host.name"
+
+REST_KEYS = (
+    ConfigKey(
+        SECRETS,
+        default="masked",
+        validator=one_of("masked", "stored"),
+        doc="masked: configs are shown with [hidden] in place of secrets. stored: as they are "
+        "stored, but only to known users with the role operate or admin.",
+    ),
+    ConfigKey(
+        USERS_FILE,
+        default=None,
+        doc="File of those who may use the REST API, a line name:role:hash each, as `penstock "
+        "hash-secret` prints it. Unset: everybody who reaches it.",
+    ),
+    ConfigKey(CERTIFICATE, default=None, doc="Certificate chain of the REST API, PEM: for TLS."),
+    ConfigKey(KEY, default=None, doc="Private key of that certificate, PEM, without a password."),
+    ConfigKey(
+        CLIENT_CA,
+        default=None,
+        doc="Clients must show a certificate that one of the authorities in this PEM file signed.",
+    ),
+    ConfigKey(
+        PEER_CA,
+        default=None,
+        doc="Other workers of the cluster must show a certificate that one of the authorities in "
+        "this PEM file signed. Unset: rest.ssl.client.ca.file, else the certificate itself.",
+    ),
+    ConfigKey(
+        HOSTS,
+        Type.LIST,
+        default=["localhost"],
+        doc="Names under which clients may address the REST API, besides plain addresses and "
+        "rest.advertised.host.name.",
+    ),
+    ConfigKey(
+        ADVERTISED, default=None, doc="Name or address under which others reach this worker."
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Tls:
+    """Files of the certificate that the REST API shows, and of those that it asks for."""
+
+    certificate: str
+    key: str
+    client_ca: str | None = None
+    peer_ca: str | None = None
+
+    def towards_peers(self) -> ssl.SSLContext:
+        """How this worker knows other workers of its cluster, and is known by them."""
+        authorities = self.peer_ca or self.client_ca or self.certificate
+        context = ssl.create_default_context(cafile=authorities)
+        context.load_cert_chain(self.certificate, self.key)
+        return context
+
+
+@dataclass(frozen=True)
+class RestConfig:
+    """Who may use the REST API, checked as a whole."""
+
+    users_file: str | None = None
+    tls: Tls | None = None
+    shows_stored: bool = False
+    host_names: frozenset[str] = frozenset({"localhost"})
+    advertised: str | None = None
+
+    @staticmethod
+    def from_properties(properties: Mapping[str, str]) -> RestConfig:
+        """What a worker's properties say; ConfigError if that does not go together."""
+        values = ConfigDef(*REST_KEYS).parse(properties)
+        config = RestConfig(
+            users_file=values[USERS_FILE],
+            tls=_tls(values[CERTIFICATE], values[KEY], values[CLIENT_CA], values[PEER_CA]),
+            shows_stored=values[SECRETS] == "stored",
+            host_names=frozenset(filter(None, (*values[HOSTS], values[ADVERTISED]))),
+            advertised=values[ADVERTISED],
+        )
+        if config.shows_stored and not config.users_file:
+            raise ConfigError(
+                f"{SECRETS}=stored shows secrets to known operators only, and nobody is known "
+                f"without {USERS_FILE}: set that too, or leave {SECRETS} out.",
+                key=SECRETS,
+            )
+        return config
+
+    def refuse_exposure(self, host: str, *, insecure: bool) -> None:
+        """ConfigError if strangers could reach ``host`` and nothing would stop them."""
+        lacking = [f"{USERS_FILE} (see `penstock hash-secret`)"] if not self.users_file else []
+        lacking += [f"{CERTIFICATE} with {KEY}"] if self.tls is None else []
+        if not lacking or insecure or is_loopback(host):
+            return
+        raise ConfigError(
+            f"Others could reach the REST API on {host}, and whoever can use it can read and "
+            f"write as the worker can. First set {' and '.join(lacking)} in --worker-config, or "
+            f"leave --host out. To open it to everybody all the same, add --insecure."
+        )
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach an address; a name other than localhost might be any."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _tls(
+    certificate: str | None, key: str | None, client_ca: str | None, peer_ca: str | None
+) -> Tls | None:
+    if certificate and key:
+        return Tls(certificate, key, client_ca, peer_ca)
+    if certificate or key or client_ca or peer_ca:
+        missing = CERTIFICATE if not certificate else KEY
+        raise ConfigError(f"For TLS {missing} has to be set, too.", key=missing)
+    return None

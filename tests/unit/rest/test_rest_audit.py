@@ -1,0 +1,174 @@
+"""The audit: a line for every change, with who, what and how it ended, and never a secret."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Iterator
+from typing import Any
+from unittest.mock import Mock
+
+import httpx
+import pytest
+
+from config_herder import config_herder
+from penstock.rest import audited_herder, create_app
+from penstock.rest.herder_api import HerderApi
+from penstock.runtime.errors import BadRequest
+from penstock.sdk.config import HIDDEN
+from served_app import serving
+
+SECRET = "hunter2-and-more"
+CONFIG = {"connector.class": "ScriptedSource", "topic": "t", "password": SECRET}
+AT_5 = {"partition": {"filename": "f"}, "offset": {"position": 5}}
+AT_7 = {"partition": {"filename": "f"}, "offset": {"position": 7}}
+OTHER = {"partition": {"filename": "g"}, "offset": {"position": 1}}
+Lines = Callable[[], list[dict[str, Any]]]
+
+LOOKS = {
+    "metrics",
+    "metrics_text",
+    "root",
+    "health",
+    "loggers",
+    "logger",
+    "connectors",
+    "info",
+    "config",
+    "status",
+    "tasks",
+    "task_status",
+    "topics",
+    "offsets",
+    "plugins",
+    "plugin_config",
+    "validate",
+}
+
+
+@pytest.fixture
+def herder() -> Mock:
+    herder = config_herder(n=CONFIG)
+    herder.offsets.return_value = {"offsets": [AT_5, OTHER]}
+    herder.alter_offsets.return_value = herder.reset_offsets.return_value = "done so"
+    herder.set_logger_level.return_value = ["root"]
+    herder.restart.return_value = None
+    return herder
+
+
+@pytest.fixture
+def http(herder: Mock) -> Iterator[httpx.Client]:
+    with serving(create_app(herder)) as client:
+        yield client
+
+
+@pytest.fixture
+def lines(caplog: pytest.LogCaptureFixture) -> Lines:
+    caplog.set_level(logging.INFO, "penstock.audit")
+
+    def read() -> list[dict[str, Any]]:
+        records = [r for r in caplog.records if r.name == "penstock.audit"]
+        assert SECRET not in caplog.text
+        return [json.loads(record.getMessage()) for record in records]
+
+    return read
+
+
+def test_what_a_line_says(http: httpx.Client, lines: Lines) -> None:
+    http.put("/connectors/n/pause")
+    (line,) = lines()
+    assert line.pop("when").endswith("Z")
+    assert line == {
+        "who": "anonymous",
+        "from": "127.0.0.1",
+        "what": "pause",
+        "connector": "n",
+        "outcome": "done",
+    }
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "what", "details"),
+    [
+        ("PUT", "/connectors/n/resume", "resume", {}),
+        ("PUT", "/connectors/n/stop", "stop", {}),
+        (
+            "POST",
+            "/connectors/n/restart?includeTasks=true",
+            "restart",
+            {"arguments": [True, False]},
+        ),
+        ("POST", "/connectors/n/tasks/3/restart", "restart task", {"arguments": [3]}),
+        ("PUT", "/connectors/n/topics/reset", "reset topics", {}),
+        ("DELETE", "/connectors/n", "delete", {}),
+        ("DELETE", "/connectors/n/offsets", "reset offsets", {"old": [AT_5, OTHER], "new": []}),
+    ],
+)
+def test_changes_without_a_body(
+    http: httpx.Client, lines: Lines, *, method: str, path: str, what: str, details: dict[str, Any]
+) -> None:
+    assert http.request(method, path).is_success
+    (line,) = lines()
+    assert (line["what"], line["connector"], line["outcome"]) == (what, "n", "done")
+    assert {key: line[key] for key in details} == details
+
+
+def test_configs_are_told_by_the_keys_that_change(http: httpx.Client, lines: Lines) -> None:
+    http.post("/connectors", json={"name": "m", "config": CONFIG})
+    http.put("/connectors/n/config", json={**CONFIG, "topic": "u", "count": "1"})
+    http.patch("/connectors/n/config", json={"count": None, "password": "another " + SECRET})
+    http.put("/connectors/n/config", json={**CONFIG, "password": HIDDEN})
+    told = [(line["what"], line["connector"], line["keys"]) for line in lines()]
+    assert told == [
+        ("create", "m", sorted(CONFIG)),
+        ("put config", "n", ["count", "topic"]),
+        ("patch config", "n", ["count", "password"]),
+        ("put config", "n", ["topic"]),
+    ]
+
+
+def test_offsets_are_told_as_they_were_and_are(http: httpx.Client, lines: Lines) -> None:
+    http.patch("/connectors/n/offsets", json={"offsets": [AT_7]})
+    (line,) = lines()
+    assert (line["what"], line["old"], line["new"]) == ("alter offsets", [AT_5], [AT_7])
+
+
+def test_many_offsets_make_no_endless_line(
+    http: httpx.Client, lines: Lines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(audited_herder, "MOST_OFFSETS", 1)
+    http.delete("/connectors/n/offsets")
+    assert lines()[0]["old"] == [AT_5, {"left_out": 1}]
+
+
+def test_levels(http: httpx.Client, lines: Lines) -> None:
+    http.put("/admin/loggers/root", json={"level": "DEBUG"})
+    (line,) = lines()
+    assert (line["what"], line["logger"], line["level"]) == ("set logger level", "root", "DEBUG")
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome"),
+    [(BadRequest("no"), "refused: 400"), (ValueError("defect"), "failed: ValueError")],
+)
+def test_what_was_not_done(
+    http: httpx.Client, herder: Mock, lines: Lines, error: Exception, outcome: str
+) -> None:
+    herder.stop.side_effect = error
+    http.put("/connectors/n/stop")
+    assert [line["outcome"] for line in lines()] == [outcome]
+
+
+def test_looks_are_not_told(http: httpx.Client, lines: Lines) -> None:
+    http.get("/connectors/n/config")
+    http.get("/connectors/n/offsets")
+    assert lines() == []
+
+
+def test_every_change_that_a_herder_knows_is_told() -> None:
+    """A method that is new to the herder is a look, or has to be in the audit."""
+    between_workers = {"verified", "forward", "do_as_told", "take_tasks"}
+    known = {name for name in vars(HerderApi) if not name.startswith("_")}
+    changes = known - LOOKS - between_workers
+    audited = {name for name in vars(audited_herder._AuditedHerder) if not name.startswith("_")}
+    assert changes == audited | audited_herder.PLAIN
