@@ -54,6 +54,8 @@ class SparkCluster:
         class_path = str(HOME / "jars" / "*")
         environment = {
             "SPARK_HOME": str(HOME),
+            "SPARK_SCALA_VERSION": "2.13",
+            "SPARK_LOCAL_IP": "127.0.0.1",
             "JAVA_HOME": str(self._java.home),
             "PYSPARK_PYTHON": sys.executable,
         }

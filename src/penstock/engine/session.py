@@ -192,6 +192,9 @@ class LazySession:
                 session.stop()
         except Exception as error:  # noqa: BLE001 (a dying JVM answers with anything)
             log.debug("stopping Spark: %s", error)
+        # A context whose JVM did not answer believes that it is still there.
+        with SparkContext._lock:
+            SparkContext._active_spark_context = None
         process = getattr(gateway, "proc", None)
         if process is not None:
             _end_jvm(gateway, process)
@@ -216,4 +219,12 @@ def _dead(session: SparkSession) -> bool:
     process = getattr(session.sparkContext._gateway, "proc", None)
     if process is not None and process.poll() is not None:
         return True
-    return session.sparkContext._jsc is None
+    return session.sparkContext._jsc is None or _stopped(session)
+
+
+def _stopped(session: SparkSession) -> bool:
+    """A cluster's master ends an application whose executors do not come up."""
+    try:
+        return bool(session.sparkContext._jsc.sc().isStopped())
+    except Exception:  # noqa: BLE001 (a dying JVM answers with anything)
+        return True

@@ -93,7 +93,7 @@ class Turn:
             self._heartbeats.watch(lease.lease_id, self.watch)
         try:
             self._stop_if_cancelled()
-            spark = self._session.get()
+            spark = self._spark()
             with self._tagged(spark):
                 self._stop_if_cancelled()
                 self.watch.begin()
@@ -106,6 +106,14 @@ class Turn:
             self._over.set()
             for lease in self.leases:
                 self._heartbeats.forget(lease.lease_id)
+
+    def _spark(self) -> SparkSession:
+        try:
+            return self._session.get()
+        except Exception as error:
+            raise TurnBroken(
+                "spark lost", f"it does not start: {_first_lines(str(error))}"
+            ) from error
 
     def _stop_if_cancelled(self) -> None:
         if self._cancelled:

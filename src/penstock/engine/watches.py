@@ -23,6 +23,8 @@ from penstock.logs.levels import in_use
 
 BUSY_QUANTUM = 3.0
 """Seconds a busy lease may run on while others wait for its slot."""
+LONGEST_WAIT = 600.0
+"""Seconds a job may wait for a place to run."""
 MESSAGE_BYTES = 1024 * 1024
 """Longer than any message of a lease: texts in it are cut to some thousand characters."""
 
@@ -34,6 +36,7 @@ class TurnWatch:
         self.crowded = False
         self.on_beat: Callable[[str, dict[str, Any]], None] = lambda _lease_id, _body: None
         self._began: float | None = None
+        self._first_beat: float | None = None
         self.limits = limits
         self._finish = threading.Event()
         self._lock = threading.Lock()
@@ -48,6 +51,16 @@ class TurnWatch:
     def age(self) -> float:
         """Seconds since the job was submitted; 0 before."""
         return 0.0 if self._began is None else time.monotonic() - self._began
+
+    def overdue(self, grace_seconds: float) -> bool:
+        """Whether its leases should have ended long ago.
+
+        Before the first of them was heard of, the job waits for a place to run, which takes as
+        long as a cluster takes to bring up executors: nobody hangs.
+        """
+        if self._first_beat is None:
+            return self.age > LONGEST_WAIT
+        return time.monotonic() - self._first_beat > self.limits.lease_seconds + grace_seconds
 
     def expect(self, lease_id: str) -> None:
         """Count on ``lease_id`` to be one of this turn."""
@@ -69,6 +82,7 @@ class TurnWatch:
     def beat(self, lease_id: str, connection: socket.socket, body: dict[str, Any]) -> bytes:
         """Take a heartbeat; the answer to it."""
         with self._lock:
+            self._first_beat = self._first_beat or time.monotonic()
             self._beats[lease_id] = body
             self._sockets[lease_id] = connection
         self.on_beat(lease_id, body)

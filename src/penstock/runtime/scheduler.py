@@ -201,7 +201,7 @@ class Scheduler:
                     self._hand_over()
             for turn in active:
                 turn.watch.crowded = crowded
-                if turn.watch.age > turn.watch.limits.lease_seconds + self._grace_seconds:
+                if turn.watch.overdue(self._grace_seconds):
                     turn.cancel("expired")
             time.sleep(TICK)
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import cast
+from unittest.mock import Mock
 
 import pytest
 
@@ -283,11 +285,16 @@ def test_a_turn_that_does_not_end_in_time_is_cancelled(
     scheduler: Scheduler, turn_of: Callable[..., Turn], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slow, young, unbegun = turn_of(lease_seconds=0.2), turn_of(), turn_of(lease_seconds=0.0)
+    waiting = turn_of(lease_seconds=0.0)
     cancelled: list[tuple[Turn, str]] = []
     monkeypatch.setattr(Turn, "cancel", lambda turn, kind: cancelled.append((turn, kind)))
-    slow.watch.begin()
-    young.watch.begin()
-    with scheduler.running(slow), scheduler.running(young), scheduler.running(unbegun):
+    for turn in (slow, young, waiting):
+        turn.watch.begin()
+    for turn in (slow, young):
+        turn.watch.beat("lease", Mock(), {})
+    with ExitStack() as stack:
+        for turn in (slow, young, unbegun, waiting):
+            stack.enter_context(scheduler.running(turn))
         eventually(lambda: cancelled, within=5)
         assert quiet(lambda: len({id(turn) for turn, _ in cancelled}))
     assert set(cancelled) == {(slow, "expired")}
