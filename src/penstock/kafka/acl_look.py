@@ -71,8 +71,8 @@ def _all_of(topic: str) -> AclBindingFilter:
         ResourceType.TOPIC,
         topic,
         ResourcePatternType.MATCH,
-        None,
-        None,
+        None,  # type: ignore[arg-type]  # any principal; the types know only names
+        None,  # type: ignore[arg-type]  # any host
         AclOperation.ANY,
         AclPermissionType.ANY,
     )
