@@ -49,8 +49,8 @@ class _AuditedHerder:
             return self._herder.patch_config(name, patch)
 
     def alter_offsets(self, name: str, offsets: list[Json]) -> str:
-        named = [entry.get("partition") for entry in offsets]
-        old = [entry for entry in self._offsets(name) if entry["partition"] in named]
+        named = {_identity(entry) for entry in offsets}
+        old = [entry for entry in self._offsets(name) if _identity(entry) in named]
         with _telling("alter offsets", name, old=_few(old), new=_few(offsets)):
             return self._herder.alter_offsets(name, offsets)
 
@@ -102,6 +102,11 @@ def _told(what: str, method: Callable[..., T]) -> Callable[..., T]:
 def _changed(before: Config, after: Config) -> list[str]:
     keys = before.keys() | after.keys()
     return sorted(key for key in keys if before.get(key) != after.get(key))
+
+
+def _identity(entry: Json) -> frozenset[tuple[str, str]]:
+    """The same for a partition's number and for the text of it, which requests may hold."""
+    return frozenset((key, str(value)) for key, value in (entry.get("partition") or {}).items())
 
 
 def _few(offsets: list[Json]) -> list[Json]:

@@ -93,6 +93,14 @@ class _MaskedHerder:
             changes = {key: value for key, value in patch.items() if value != HIDDEN}
             return self._shown_info(self._herder.patch_config(name, changes))
 
+    def alter_offsets(self, name: str, offsets: list[Json]) -> str:
+        with self._scrubbed(self._stored(name) or {}):
+            return self._herder.alter_offsets(name, offsets)
+
+    def reset_offsets(self, name: str) -> str:
+        with self._scrubbed(self._stored(name) or {}):
+            return self._herder.reset_offsets(name)
+
     # How.
 
     @property
@@ -138,14 +146,14 @@ class _MaskedHerder:
 
     @contextmanager
     def _scrubbed(self, config: Config) -> Iterator[None]:
-        """No error repeats a secret that was sent or filled in."""
+        """No error repeats a secret of ``config``, be it a refusal, a connector's or a defect."""
         try:
             yield
-        except RequestError as error:
+        except Exception as error:
             text = scrub(str(error), self._secrets(config))
-            if text == str(error):
-                raise
-            raise type(error)(text) from None
+            if text != str(error):
+                error.args = (text,)
+            raise
 
 
 def _without(status: Json, secrets: list[str]) -> Json:

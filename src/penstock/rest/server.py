@@ -96,6 +96,9 @@ class RestServer:
             access_log=False,
             lifespan="off",
             server_header=False,
+            # Else whoever connects from this machine could say that they come from elsewhere.
+            proxy_headers=False,
+            ws="none",
             timeout_graceful_shutdown=GRACE_SECONDS,
             **tls_options(tls),
         )

@@ -50,14 +50,15 @@ class Users:
 
     def _refresh(self) -> None:
         """A file that cannot be read leaves the users as they were: nobody new comes in by it."""
+        seen = self._look()
+        if seen == self._seen:
+            return
+        self._seen = seen
         try:
-            seen = self._look()
-            if seen != self._seen:
-                self._users, self._seen = read_users(self._file), seen
-                log.info("the users file has changed and holds %d users now", len(self._users))
+            self._users = read_users(self._file)
+            log.info("the users file has changed and holds %d users now", len(self._users))
         except ConfigError as error:
             log.error("the users stay as they were: %s", error)  # noqa: TRY400 (the text says all)
-            self._seen = None
 
     def _look(self) -> tuple[int, int, int] | None:
         try:

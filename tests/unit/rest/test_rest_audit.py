@@ -133,6 +133,23 @@ def test_offsets_are_told_as_they_were_and_are(http: httpx.Client, lines: Lines)
     assert (line["what"], line["old"], line["new"]) == ("alter offsets", [AT_5], [AT_7])
 
 
+def test_a_sinks_partition_may_be_given_as_text(
+    http: httpx.Client, herder: Mock, lines: Lines
+) -> None:
+    partition = {"kafka_topic": "t", "kafka_partition": 0}
+    old = {"partition": partition, "offset": {"kafka_offset": 3}}
+    herder.offsets.return_value = {"offsets": [old]}
+    asked = {"partition": {**partition, "kafka_partition": "0"}, "offset": None}
+    http.patch("/connectors/n/offsets", json={"offsets": [asked]})
+    (line,) = lines()
+    assert (line["old"], line["new"]) == ([old], [asked])
+
+
+def test_nobody_can_say_that_they_come_from_elsewhere(http: httpx.Client, lines: Lines) -> None:
+    http.put("/connectors/n/pause", headers={"X-Forwarded-For": "192.0.2.1"})
+    assert [line["from"] for line in lines()] == ["127.0.0.1"]
+
+
 def test_many_offsets_make_no_endless_line(
     http: httpx.Client, lines: Lines, monkeypatch: pytest.MonkeyPatch
 ) -> None:

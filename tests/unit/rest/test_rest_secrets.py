@@ -79,19 +79,32 @@ def test_answers_to_changes(http: httpx.Client, herder: Mock) -> None:
     assert herder.stored["m"]["password"] == SECRET
 
 
-@pytest.mark.parametrize("method", ["create", "put_config", "patch_config", "validate"])
-def test_errors(http: httpx.Client, herder: Mock, method: str) -> None:
-    getattr(herder, method).side_effect = BadRequest(f"cannot log in with {SECRET}, said the db")
-    if method == "create":
-        answer = http.post("/connectors", json={"name": "m", "config": CONFIG})
-    elif method == "put_config":
-        answer = http.put("/connectors/n/config", json=CONFIG)
-    elif method == "patch_config":
-        answer = http.patch("/connectors/n/config", json={"topic": "u"})
-    else:
-        answer = http.put("/connector-plugins/ScriptedSource/config/validate", json=CONFIG)
-    assert answer.status_code == 400
-    assert answer.json()["message"] == f"cannot log in with {HIDDEN}, said the db"
+@pytest.mark.parametrize(
+    ("method", "request_line", "body"),
+    [
+        ("create", "POST /connectors", {"name": "m", "config": CONFIG}),
+        ("put_config", "PUT /connectors/n/config", CONFIG),
+        ("patch_config", "PATCH /connectors/n/config", {"topic": "u"}),
+        ("validate", "PUT /connector-plugins/ScriptedSource/config/validate", CONFIG),
+        ("alter_offsets", "PATCH /connectors/n/offsets", {"offsets": [{}]}),
+        ("reset_offsets", "DELETE /connectors/n/offsets", None),
+    ],
+)
+@pytest.mark.parametrize("kind", [BadRequest, ValueError])
+def test_errors(
+    http: httpx.Client,
+    herder: Mock,
+    *,
+    method: str,
+    request_line: str,
+    body: Any,
+    kind: type[Exception],
+) -> None:
+    """Refusals, and defects of a connector."""
+    getattr(herder, method).side_effect = kind(f"cannot log in with {SECRET}, said the db")
+    answer = http.request(*request_line.split(), json=body)
+    assert answer.status_code == (400 if kind is BadRequest else 500)
+    assert f"cannot log in with {HIDDEN}, said the db" in answer.json()["message"]
 
 
 def test_validation(http: httpx.Client, herder: Mock) -> None:
@@ -249,8 +262,6 @@ def test_every_answer_that_may_hold_a_config_is_masked() -> None:
         "stop",
         "restart_task",
         "offsets",
-        "alter_offsets",
-        "reset_offsets",
         "plugins",
         "plugin_config",
         "metrics",

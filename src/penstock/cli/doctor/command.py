@@ -45,8 +45,9 @@ def doctor(
     """Look whether this machine can run Penstock, and say what to do where it cannot.
 
     Give it the options that you give to `penstock up`. It looks at Python and its packages, Java,
-    jars, memory, disk, ports, the data folder, the brokers and the clock. It changes nothing and
-    starts nothing. Exit code 0: ready, perhaps with warnings; 1: something is to be mended.
+    jars, memory, disk, ports, the data folder, the brokers, who may use their topics, and the
+    clock. It changes nothing and starts nothing. Exit code 0: ready, perhaps with warnings; 1:
+    something is to be mended.
     """
     asked = Asked(
         data_dir=worker_folder(data_dir),

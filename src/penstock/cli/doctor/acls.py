@@ -1,0 +1,53 @@
+"""Whether others than the workers may read and write the topics in which workers keep things."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from penstock.cli.doctor.asked import Asked
+from penstock.cli.doctor.findings import Finding, ok, warning
+from penstock.kafka.acl_look import AclLook, Guard, look_at_acls
+from penstock.kafka.names import worker_topic
+from penstock.runtime.rest_config import is_loopback
+from penstock.runtime.worker_config import WORKER
+
+NAME = "topic access"
+TOPICS = ("config.storage.topic", "offset.storage.topic", "status.storage.topic")
+ADVICE = "Give them to the workers' principal alone: SECURITY.md lists the ACLs."
+
+
+def check(asked: Asked) -> list[Finding]:
+    """Nothing to say where no brokers were given: the embedded one serves this machine only."""
+    if not asked.given_brokers:
+        return []
+    look = look_at_acls(asked.connection(), internal_topics(asked.config.properties), asked.timeout)
+    return [access_finding(look, asked.given_brokers)]
+
+
+def internal_topics(properties: Mapping[str, str]) -> list[str]:
+    """Where a worker with these properties keeps configs, offsets, states and positions."""
+    group = properties.get("group.id") or WORKER["group.id"].default
+    return [*(properties.get(key) or WORKER[key].default for key in TOPICS), worker_topic(group)]
+
+
+def access_finding(look: AclLook, brokers: str) -> Finding:
+    """What an answer means; brokers that only this machine reaches need no authorizer."""
+    if look.guard is Guard.UNTOLD:
+        return ok(NAME, "the brokers do not tell this user about ACLs")
+    if look.guard is Guard.NONE:
+        return _unguarded(brokers)
+    if look.open:
+        pairs = ", ".join(f"{operation} {topic}" for topic, operation in look.open)
+        return warning(NAME, f"ACLs allow to everybody: {pairs}", ADVICE)
+    return ok(NAME, "no ACL opens the worker's topics to everybody")
+
+
+def _unguarded(brokers: str) -> Finding:
+    hosts = (address.strip().rpartition(":")[0].strip("[]") for address in brokers.split(","))
+    if all(map(is_loopback, hosts)):
+        return ok(NAME, "no authorizer, and the brokers serve this machine only")
+    found = (
+        "the brokers have no authorizer: whoever reaches them can read the secrets in configs, and "
+        "change configs and offsets"
+    )
+    return warning(NAME, found, f"Set one up. {ADVICE}")
