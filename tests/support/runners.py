@@ -8,5 +8,5 @@ from penstock.runtime.worker import Worker
 def resting(worker: Worker, name: str) -> bool:
     """Whether the connector runs here and no lease of it runs now."""
     cluster = worker.herder._cluster
-    runner = None if cluster is None else cluster.runner(name)
+    runner = None if cluster is None else cluster.runners.runner(name)
     return runner is not None and runner._turn is None

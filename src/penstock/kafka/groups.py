@@ -86,6 +86,19 @@ def recommit(client: AdminClient, group: str, offsets: Mapping[Position, Committ
             raise _fault(client, KafkaException(tp.error))
 
 
+def members(client: AdminClient, group: str) -> set[str]:
+    """The ids of the members that ``group`` has now."""
+    coordinators = _coordinators(client)
+    try:
+        answers = coordinators.describe_consumer_groups(
+            [group], request_timeout=COORDINATOR_TIMEOUT
+        )
+        found = answers[group].result(COORDINATOR_TIMEOUT + 5)
+    except KafkaException as error:
+        raise _fault(client, error) from error
+    return {str(member.member_id) for member in found.members}
+
+
 def delete(client: AdminClient, group: str) -> None:
     """Forget everything ``group`` has committed; a group that does not exist is fine."""
     coordinators = _coordinators(client)

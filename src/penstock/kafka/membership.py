@@ -4,9 +4,10 @@ Workers of one ``group.id`` subscribe to a one-partition topic; the owner of the
 The membership's generation travels with every transaction, so that the broker itself refuses a
 worker that was frozen for longer than its session and then thaws.
 
-Life: ``start`` joins; ``on_elected(metadata)`` is called when this worker becomes the leader, and
-again with new metadata after every rebalance it survives; ``on_deposed()`` when it no longer is.
-Both are called on the membership's own thread and must return quickly.
+Life: ``start`` joins; ``on_joined(standing)`` is called when this worker has joined, and again
+after every rebalance it survives, with what it is known by from then on; ``on_elected()`` when it
+becomes the leader, after that; ``on_deposed()`` when it no longer is. All are called on the
+membership's own thread and must return quickly.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from confluent_kafka import Consumer, KafkaException
@@ -22,6 +24,15 @@ from confluent_kafka import Consumer, KafkaException
 from penstock.kafka.clients import Connection, log
 
 logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Joined:
+    """How the group knows a member since the last rebalance."""
+
+    member_id: str
+    metadata: bytes
+    """Goes into transactions: the broker then refuses them once it is out of date."""
 
 
 class Membership:
@@ -33,16 +44,19 @@ class Membership:
         group_id: str,
         topic: str,
         *,
-        on_elected: Callable[[bytes], None],
+        on_joined: Callable[[Joined], None],
+        on_elected: Callable[[], None],
         on_deposed: Callable[[], None],
         session_timeout_ms: int = 10_000,
     ) -> None:
         self._topic = topic
+        self._on_joined = on_joined
         self._on_elected = on_elected
         self._on_deposed = on_deposed
         self.joined = False
         self.owner = False
-        self._announced: bytes | None = None
+        self._announced: Joined | None = None
+        self._elected = False
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
         self._settings: dict[str, Any] = {
@@ -94,12 +108,16 @@ class Membership:
 
     def _announce(self, consumer: Consumer) -> None:
         """Tell of a new generation also when the assignment stayed what it was."""
-        if not self.owner:
+        if not self.joined:
             return
-        metadata = bytes(consumer.consumer_group_metadata())
-        if metadata != self._announced:
-            self._announced = metadata
-            self._on_elected(metadata)
+        # librdkafka knows no member id before it has joined, and none once it was thrown out.
+        joined = Joined(consumer.memberid() or "", bytes(consumer.consumer_group_metadata()))
+        if joined.member_id and joined != self._announced:
+            self._announced = joined
+            self._on_joined(joined)
+        if self.owner and not self._elected:
+            self._elected = True
+            self._on_elected()
 
     def _assigned(self, _: Consumer, partitions: list[Any]) -> None:
         # The incremental protocol reports only what is new: an empty list takes nothing away.
@@ -108,6 +126,5 @@ class Membership:
 
     def _revoked(self, _: Consumer, partitions: list[Any]) -> None:
         if self.owner and partitions:
-            self.owner = False
-            self._announced = None
+            self.owner = self._elected = False
             self._on_deposed()

@@ -10,7 +10,9 @@ from fastapi import Depends, FastAPI
 from penstock import __version__
 from penstock.rest import (
     errors,
+    forwarding,
     routes_connectors,
+    routes_internal,
     routes_loggers,
     routes_metrics,
     routes_offsets,
@@ -20,6 +22,8 @@ from penstock.rest import (
 from penstock.rest.calls import Calls, refuse_while_starting
 from penstock.rest.guard import Guard
 from penstock.rest.herder_api import HerderApi
+from penstock.rest.leaving import Leaving
+from penstock.rest.peers import Peerage
 
 # Named for all statuses at once, since FastAPI would else announce its own 422, which never comes.
 FAILURES: dict[int | str, dict[str, Any]] = {
@@ -46,8 +50,17 @@ def create_app(herder: HerderApi, host_names: Collection[str] = ("localhost",)) 
     app.state.calls = Calls(herder)
     app.include_router(routes_worker.router)
     app.include_router(routes_loggers.router)
-    for routes in (routes_connectors, routes_metrics, routes_offsets, routes_plugins):
+    for routes in (
+        routes_connectors,
+        routes_metrics,
+        routes_offsets,
+        routes_plugins,
+        routes_internal,
+    ):
         app.include_router(routes.router, dependencies=[Depends(refuse_while_starting)])
     errors.install(app)
+    forwarding.install(app)
+    app.add_middleware(Peerage, herder=herder)
     app.add_middleware(Guard, host_names=host_names)
+    app.add_middleware(Leaving)
     return app

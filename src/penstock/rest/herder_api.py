@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+from penstock.runtime.peers import Answer
+
 Json = dict[str, Any]
 Config = dict[str, Any]
 """Text by key, or None where a client sent null; the herder's validation tells those."""
@@ -23,6 +25,20 @@ class HerderApi(Protocol):
 
     def health(self) -> tuple[str, str]:
         """("healthy" | "starting" | "unhealthy", a sentence). Answers at once, always."""
+
+    def verified(
+        self, method: str, target: str, body: bytes, headers: Mapping[str, str]
+    ) -> str | None:
+        """The role under which a worker of this cluster asks; None if none of them does."""
+
+    def forward(self, method: str, target: str, body: bytes, role: str) -> Answer:
+        """Let the leader answer what was answered here with NotLeading."""
+
+    def do_as_told(self, name: str, verb: str, body: Any) -> None:
+        """What the leader wants done with a connector of this worker."""
+
+    def take_tasks(self, name: str, tasks: list[dict[str, str]], worker: str) -> None:
+        """Store the tasks of a connector that another worker runs."""
 
     def loggers(self) -> Json:
         """Level and time of change of each logger, by name. Answers at once, always."""

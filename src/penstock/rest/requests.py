@@ -8,6 +8,7 @@ from urllib.parse import quote, unquote
 
 from fastapi import Depends, Query, Request
 from starlette.exceptions import HTTPException
+from starlette.types import Scope
 
 MAX_BODY_BYTES = 10 * 1024 * 1024
 MAX_INT = 2**31 - 1
@@ -40,7 +41,21 @@ async def _json_body(request: Request) -> bytes:
         body += chunk
         if len(body) > MAX_BODY_BYTES:
             raise HTTPException(413)
+    request.state.body = bytes(body)
     return bytes(body)
+
+
+def received_body(request: Request) -> bytes:
+    """The body that a route has taken, for whoever passes the request on."""
+    body: bytes = getattr(request.state, "body", b"")
+    return body
+
+
+def target(scope: Scope) -> str:
+    """Path and query as they were sent."""
+    path: bytes = scope.get("raw_path") or scope["path"].encode()
+    query: bytes = scope.get("query_string", b"")
+    return (path + b"?" + query if query else path).decode("latin-1")
 
 
 Name = Annotated[str, Depends(_name)]

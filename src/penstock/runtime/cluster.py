@@ -1,110 +1,167 @@
-"""This worker's place in its cluster: whether it leads, and what it runs while it does.
+"""This worker's place in its cluster: whether it leads, and which connectors are its own.
 
-The leader runs every connector. Membership tells of elections on its own thread; the work they
-mean is done here, one after the other, on another.
+Membership tells of joining and of elections on its own thread, the topics of changes on theirs;
+the work these mean is done here, on others: leading on one, one thing after the other; settling
+single connectors on a few.
 """
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from typing import Any
 
 from penstock.engine.lease import Membership as Standing
 from penstock.kafka.errors import KafkaFault
+from penstock.kafka.membership import Joined
+from penstock.logs.subject import about
+from penstock.runtime.duties import Duties
 from penstock.runtime.errors import RequestError
-from penstock.runtime.runner import Runner
+from penstock.runtime.runners import Runners
 
 log = logging.getLogger(__name__)
 
 RETRY_SECONDS = 1.0
+SETTLE_THREADS = 4
 
 
 class Cluster:
-    """Leadership and the runners that go with it. Thread-safe."""
+    """Membership, leadership and what goes with them. Thread-safe."""
 
-    def __init__(self, topic: str, take_over: Callable[[], None]) -> None:
+    def __init__(
+        self, topic: str, runners: Runners, lock: Callable[[str], AbstractContextManager[Any]]
+    ) -> None:
         self._topic = topic
-        self._take_over = take_over
-        self._runners: dict[str, Runner] = {}
+        self.runners = runners
+        self._connector_lock = lock
         self._lock = threading.Lock()
-        self._leading = False
-        self._taking_over = False
-        self._depositions = 0
+        self._elected = False
+        self._joined: Joined | None = None
         self._standing: Standing | None = None
         self._generation = 0
+        self._unsettled: set[str] = set()
         self._stopping = threading.Event()
         self._took_over = threading.Event()
+        self._balance_asked = threading.Event()
         self._work = ThreadPoolExecutor(1, thread_name_prefix="cluster")
-        self.standby: Callable[[], bool] = lambda: False
+        self._settling = ThreadPoolExecutor(SETTLE_THREADS, thread_name_prefix="settle")
+        self.duties: Duties
 
     # What membership calls.
 
-    def elected(self, metadata: bytes) -> None:
-        """This worker leads, under ``metadata``; called again whenever the metadata changes."""
+    def joined(self, joined: Joined) -> None:
+        """This worker is a member, known as that; called again after each rebalance."""
+        # Others may have run meanwhile what is run here. Doubt comes first: whoever commits under
+        # the new membership has then looked again where it stands.
+        self.runners.doubt()
         with self._lock:
-            self._standing = Standing(metadata, self._topic)
+            self._joined = joined
+            self._standing = Standing(joined.metadata, self._topic)
             self._generation += 1
-            newly = not self._leading and not self._taking_over
-            self._taking_over = self._taking_over or newly
-        if newly:
-            self._work.submit(self._lead)
+        self._submit(self._advertise)
+        self.ask_for_balance()
+        self._submit(self._settle_all)
+
+    def elected(self) -> None:
+        """This worker leads now."""
+        with self._lock:
+            self._elected = True
+        self._submit(self._lead)
 
     def deposed(self) -> None:
-        """This worker leads no longer: everything it runs is dropped at once."""
+        """This worker leads no longer. What it runs goes on until somebody else has it."""
         with self._lock:
-            self._leading = False
-            self._depositions += 1
+            self._elected = False
             self._took_over.clear()
-            self._standing = None
-            runners, self._runners = list(self._runners.values()), {}
         if not self._stopping.is_set():
-            log.warning("this worker no longer leads; dropping %d connectors", len(runners))
-        for runner in runners:
-            runner.abandon()
+            log.warning("this worker no longer leads")
+
+    def _advertise(self) -> None:
+        if self._joined is not None:
+            self.duties.advertise(self._joined)
 
     def _lead(self) -> None:
-        """Take over, again and again until it has worked or this worker is no longer elected."""
-        while (before := self._claim()) is not None:
+        if self._still_elected():
+            self.duties.take_over()
+            self.duties.rebalance()
+        if self._still_elected(self._took_over.set):
+            log.info("this worker leads now")
+            self._settle_all()
+
+    def _still_elected(self, then: Callable[[], None] = lambda: None) -> bool:
+        """If nobody else has been elected meanwhile, do ``then``, before anybody can be."""
+        with self._lock:
+            if self._elected:
+                then()
+            return self._elected
+
+    def ask_for_balance(self) -> None:
+        """Where this worker leads: let it share out again, soon."""
+        if self._took_over.is_set() and not self._balance_asked.is_set():
+            self._balance_asked.set()
+            self._submit(self._balance)
+
+    def _balance(self) -> None:
+        self._balance_asked.clear()
+        if self._took_over.is_set():
+            self.duties.rebalance()
+
+    def _submit(self, work: Callable[[], None]) -> None:
+        if not self._stopping.is_set():
+            with contextlib.suppress(RuntimeError):  # it has just been stopped
+                self._work.submit(self._guarded, work)
+
+    def _guarded(self, work: Callable[[], None]) -> None:
+        try:
+            work()
+        except (KafkaFault, RequestError) as error:
+            log.warning("the worker's place in its cluster: %s; trying again", error)
+        except Exception:
+            log.exception("the worker's place in its cluster is not settled; trying again")
+        else:
+            return
+        self._stopping.wait(RETRY_SECONDS)
+        self._submit(work)
+
+    # What the topics say.
+
+    def changed(self, name: str) -> None:
+        """The topics say something new about a connector."""
+        with self._lock:
+            if name in self._unsettled or self._stopping.is_set():
+                return
+            self._unsettled.add(name)
+        with contextlib.suppress(RuntimeError):  # it has just been stopped
+            self._settling.submit(self._settle, name)
+
+    def _settle_all(self) -> None:
+        if self._elected and not self.leading:
+            return  # as soon as it leads: before, it cannot have tasks stored
+        for name in {*self.duties.names(), *self.runners.names()}:
+            self.changed(name)
+
+    def _settle(self, name: str) -> None:
+        with about(name), self._connector_lock(name):
+            with self._lock:
+                self._unsettled.discard(name)
+            if self._stopping.is_set():
+                return
             try:
-                self._take_over()
-            except (KafkaFault, RequestError) as error:
-                log.warning("taking over failed: %s; trying again", error)
-                self._stopping.wait(RETRY_SECONDS)
+                self.duties.settle(name)
             except Exception:
-                log.exception("taking over failed; trying again")
-                self._stopping.wait(RETRY_SECONDS)
-            else:
-                if self._confirm(before):
-                    return
-
-    def _claim(self) -> int | None:
-        """Begin to lead, if still elected; how often this worker has been deposed so far."""
-        with self._lock:
-            if self._standing is None or self._stopping.is_set():
-                self._taking_over = False
-                return None
-            self._leading = True
-            return self._depositions
-
-    def _confirm(self, depositions: int) -> bool:
-        """Whether the take-over holds: this worker was not deposed while it went on."""
-        with self._lock:
-            if depositions != self._depositions:
-                return False
-            self._taking_over = False
-            self._took_over.set()
-        log.info("this worker leads now")
-        return True
+                log.exception("the connector could not be settled")
 
     # What runners and the herder ask.
 
     @property
     def leading(self) -> bool:
         """Whether this worker leads."""
-        return self._leading
+        return self._took_over.is_set()
 
     def standing(self) -> Standing:
         """The membership under which transactions are committed; KafkaFault while there is none."""
@@ -113,54 +170,46 @@ class Cluster:
             raise KafkaFault("this worker is not a member of its group just now")
         return standing
 
+    def still_wanted(self, name: str) -> bool:
+        """Whether this worker is to run a connector, as the topics say at this moment."""
+        return self.duties.still_wanted(name)
+
+    def put_tasks(self, name: str, tasks: list[dict[str, str]]) -> None:
+        """Have the leader store the tasks of a connector; RequestError if it did not."""
+        self.duties.put_tasks(name, tasks, leading=self.leading)
+
     def generation(self) -> int:
-        """Grows with every election; goes into statuses."""
+        """Grows with every rebalance; goes into statuses."""
         return self._generation
 
     def health(self) -> tuple[str, str]:
         """Kafka Connect's health, and why."""
-        if self._leading and self._took_over.is_set():
+        if self.leading:
             return "healthy", "Worker has completed startup and is ready to handle requests."
-        if self.standby():
+        if self._follows():
             return "healthy", "Worker is ready; another worker of this group leads."
         return (
             "starting" if self._generation == 0 else "unhealthy",
             "The worker is not in its group just now: it joins by itself as soon as Kafka answers.",
         )
 
+    def _follows(self) -> bool:
+        with self._lock:
+            member = self._standing is not None and not self._elected
+        return member and self.duties.leader_known()
+
     def wait_until_settled(self, timeout: float) -> bool:
         """Whether this worker leads, or knows that another does, within ``timeout`` seconds."""
         deadline = time.monotonic() + timeout
         while time.monotonic() < deadline and not self._stopping.is_set():
-            if self._took_over.wait(0.1) or self.standby():
+            if self._took_over.wait(0.1) or self._follows():
                 return True
         return False
 
-    # Runners.
-
-    def runner(self, name: str) -> Runner | None:
-        """What runs a connector here, if anything does."""
-        return self._runners.get(name)
-
-    def put(self, name: str, runner: Runner) -> bool:
-        """Take charge of ``runner``; False if this worker leads no longer."""
-        with self._lock:
-            if self._leading:
-                self._runners[name] = runner
-            return self._leading
-
-    def take(self, name: str) -> Runner | None:
-        """Give up charge of a connector's runner."""
-        with self._lock:
-            return self._runners.pop(name, None)
-
     def stop(self) -> None:
-        """Halt everything, all at once, and lead no more."""
+        """Halt everything, and lead no more."""
         self._stopping.set()
-        with self._lock:
-            self._leading = False
-            runners, self._runners = list(self._runners.values()), {}
-        if runners:
-            with ThreadPoolExecutor(min(32, len(runners))) as pool:
-                list(pool.map(Runner.halt, runners))
+        self._took_over.clear()
+        self.runners.stop()
         self._work.shutdown(wait=False, cancel_futures=True)
+        self._settling.shutdown(wait=False, cancel_futures=True)

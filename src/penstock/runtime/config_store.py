@@ -8,7 +8,7 @@ store has read it back.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,6 +22,7 @@ from penstock.kafka.json_forms import dump, load_object
 from penstock.kafka.names import leader_transactional_id
 from penstock.kafka.transactions import Transactions
 from penstock.runtime.errors import Conflict, InternalError
+from penstock.runtime.session_keys import SessionKeys
 from penstock.runtime.states import Target
 
 CONNECTOR = "connector-"
@@ -29,10 +30,13 @@ TARGET = "target-state-"
 TASK = "task-"
 COMMIT = "commit-"
 FENCING = "tasks-fencing-"
+SESSION_KEY = "session-key"
 
 REPORT_ALL: dict[str, Any] = {"delivery.report.only.error": False}
 
 Entry = tuple[str, object | None]
+Elsewhere = tuple[str, bytes, bytes | None]
+"""A record for another topic, in the same transaction: topic, key and value."""
 
 
 @dataclass
@@ -63,7 +67,10 @@ class ConfigStore:
         self._lock = threading.RLock()
         self._writing = threading.Lock()
         self._producer: Transactions | None = None
-        self._written: tuple[int, int] | None = None
+        self._written: dict[str, tuple[int, int]] = {}
+        self.session_keys = SessionKeys()
+        self.on_change: Callable[[str], None] = lambda _: None
+        """Called with the name of a connector that the topic says something new about."""
         self.log = CompactedLog(
             connection, admin, topic, self._take, partitions=1, replication=replication
         )
@@ -104,11 +111,23 @@ class ConfigStore:
             )
 
     def put_connector(
-        self, name: str, config: Mapping[str, str], target: Target | None = None
+        self,
+        name: str,
+        config: Mapping[str, str],
+        target: Target | None = None,
+        also: Iterable[Elsewhere] = (),
     ) -> None:
         """Store a configuration, after its initial target state if there is one."""
         entries: list[Entry] = [] if target is None else [_target_entry(name, target)]
-        self._write([*entries, (CONNECTOR + name, {"properties": dict(config)})])
+        self._write([*entries, (CONNECTOR + name, {"properties": dict(config)})], also)
+
+    def put_elsewhere(self, records: Iterable[Elsewhere]) -> None:
+        """Write to another topic what only the leader may write."""
+        self._write([], records)
+
+    def renew_session_key(self) -> None:
+        """Have workers sign with a new key."""
+        self._write([(SESSION_KEY, SessionKeys.fresh())])
 
     def put_target(self, name: str, target: Target) -> None:
         """Store what the user wants."""
@@ -128,11 +147,11 @@ class ConfigStore:
         """Zero tasks, then STOPPED, in one transaction."""
         self._write([(COMMIT + name, {"tasks": 0}), _target_entry(name, Target.STOPPED)])
 
-    def delete(self, name: str) -> None:
+    def delete(self, name: str, also: Iterable[Elsewhere] = ()) -> None:
         """Forget a connector; leftovers of its tasks are ignored by every reader."""
-        self._write([(CONNECTOR + name, None), (TARGET + name, None)])
+        self._write([(CONNECTOR + name, None), (TARGET + name, None)], also)
 
-    def _write(self, entries: Iterable[Entry]) -> None:
+    def _write(self, entries: Iterable[Entry], also: Iterable[Elsewhere] = ()) -> None:
         with self._writing:
             if self._producer is None:
                 raise Conflict(
@@ -140,7 +159,7 @@ class ConfigStore:
                     "likely because a rebalance was underway."
                 )
             try:
-                self._commit(entries)
+                self._commit(entries, also)
             except LeaseLost as error:
                 self._producer = None
                 raise Conflict(
@@ -150,25 +169,31 @@ class ConfigStore:
             except KafkaFault as error:
                 self._producer = None
                 raise InternalError(f"Kafka did not take the change: {error}") from error
-        self._read_back()
+        self.read_back(self.log)
 
-    def _read_back(self) -> None:
-        """Where the last record lies is known: no need to wait for the end of the topic."""
-        if self._written is None:
-            self.log.read_to_end()
+    def read_back(self, log: CompactedLog) -> None:
+        """Return once ``log`` has read what was last written to it here.
+
+        Where that lies is known: no need to wait for the end of the topic.
+        """
+        written = self._written.get(log.topic)
+        if written is None:
+            log.read_to_end()
         else:
-            self.log.read_past(*self._written)
+            log.read_past(*written)
 
     def _note_written(self, error: KafkaError | None, message: Message) -> None:
-        partition, offset = message.partition(), message.offset()
-        if error is None and partition is not None and offset is not None:
-            self._written = partition, offset
+        topic, partition, offset = message.topic(), message.partition(), message.offset()
+        if error is None and topic is not None and partition is not None and offset is not None:
+            self._written[topic] = partition, offset
 
-    def _commit(self, entries: Iterable[Entry]) -> None:
+    def _commit(self, entries: Iterable[Entry], also: Iterable[Elsewhere]) -> None:
         assert self._producer is not None  # noqa: S101 (checked by the caller)
         for key, value in entries:
             data = None if value is None else dump(value)
             self._producer.send(self.log.topic, data, key.encode(), on_delivery=self._note_written)
+        for topic, bare_key, bare_value in also:
+            self._producer.send(topic, bare_value, bare_key, on_delivery=self._note_written)
         self._producer.commit([], [])
 
     def leads(self) -> bool:
@@ -178,11 +203,22 @@ class ConfigStore:
     def _take(self, record: LogRecord) -> None:
         key = (record.key or b"").decode()
         body = None if record.value is None else load_object(record.value)
+        if key == SESSION_KEY:
+            self.session_keys.take(body)
+            return
+        name = self._apply(key, body)
+        if name is not None:
+            self.on_change(name)
+
+    def _apply(self, key: str, body: dict | None) -> str | None:  # type: ignore[type-arg]
+        """The connector that the record is about; None for an unknown kind of record."""
         with self._lock:
             for prefix, apply in _READERS:
                 if key.startswith(prefix):
-                    apply(self, key.removeprefix(prefix), body)
-                    return
+                    name = key.removeprefix(prefix)
+                    apply(self, name, body)
+                    return name.rpartition("-")[0] if prefix == TASK else name
+        return None
 
     def _entry(self, name: str) -> ConnectorEntry:
         return self._entries.setdefault(name, ConnectorEntry())

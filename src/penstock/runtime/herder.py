@@ -18,10 +18,12 @@ from penstock.logs.subject import about
 from penstock.runtime.actions import Actions
 from penstock.runtime.cluster import Cluster
 from penstock.runtime.errors import BadRequest, Conflict, NotFound
+from penstock.runtime.hands import VERBS
 from penstock.runtime.loggers import Loggers
 from penstock.runtime.metrics_text import MetricsText
 from penstock.runtime.metrics_view import MetricsView
 from penstock.runtime.offsets_api import OffsetsApi
+from penstock.runtime.peers import NO_LEADER, Answer, NotLeading
 from penstock.runtime.plugins import Plugins
 from penstock.runtime.reachability import Reachability
 from penstock.runtime.restarts import RestartPlan
@@ -52,10 +54,12 @@ class Herder:
         self._cluster = cluster
         self._cluster_id = cluster_id
         self._views = Views(context, self._plugins)
-        self._actions = Actions(context, cluster)
+        duties = cluster.duties
+        self._hands, self._peers = duties.hands, duties.peers
+        self._actions = Actions(context, duties.assigner, duties.hands, duties.peers)
         self._offsets = OffsetsApi(context, self._plugins)
         self._reachable = Reachability(context.admin)
-        watch = Watch(context, cluster.runner)
+        watch = Watch(context, cluster.runners.runner)
         self._metrics = MetricsView(context, watch)
         self._metrics_text = MetricsText(context, watch, lambda: cluster.health()[0] == "healthy")
 
@@ -65,14 +69,53 @@ class Herder:
 
     @contextmanager
     def _changing(self, name: str) -> Iterator[None]:
-        """Holds the lock, for a request; Conflict on a worker that does not lead."""
-        if self._cluster is None or not self._cluster.leading:
-            raise Conflict(
-                "Cannot complete request momentarily due to no known leader URL, likely because a "
-                "rebalance was underway."
-            )
+        """Holds the lock, for a request; NotLeading on a worker that does not lead."""
+        self._must_lead()
         with self._locks[name], about(name):
             yield
+
+    def _must_lead(self) -> None:
+        if self._cluster is None or not self._cluster.leading:
+            raise NotLeading(NO_LEADER)
+        if self._context.configs.session_keys.due:
+            self._context.configs.renew_session_key()
+
+    # Other workers.
+
+    def verified(
+        self, method: str, target: str, body: bytes, headers: Mapping[str, str]
+    ) -> str | None:
+        """The role under which a worker of this cluster asks; None if none of them does."""
+        if self._cluster is None:
+            return None
+        return self._peers.verified(method, target, body, headers)
+
+    def forward(self, method: str, target: str, body: bytes, role: str) -> Answer:
+        """Let the leader answer what this worker answered with NotLeading."""
+        answer = self._peers.forward(method, target, body, role)
+        # Whoever asked here looks here next, and must find what was done there.
+        self._context.configs.log.read_to_end()
+        return answer
+
+    def do_as_told(self, name: str, verb: str, body: Any) -> None:
+        """What the leader wants done with a connector of this worker."""
+        if verb not in VERBS:
+            raise NotFound(f"Workers know no '{verb}'.")
+        self._cluster_here().duties.catch_up()
+        with self._locks[name], about(name):
+            self._hands.do(verb, name, body)
+
+    def take_tasks(self, name: str, tasks: list[dict[str, str]], worker: str) -> None:
+        """Store the tasks of a connector that another worker runs."""
+        self._must_lead()
+        if self._cluster_here().duties.roster.owner(name) != worker:
+            raise Conflict(f"Connector {name} is not that worker's any more.")
+        self._context.configs.put_tasks(name, tasks)
+
+    def _cluster_here(self) -> Cluster:
+        if self._cluster is None:
+            raise NotLeading(NO_LEADER)
+        return self._cluster
 
     def set_health(self, status: str, message: str) -> None:
         """What ``health`` answers before the cluster is there."""
@@ -122,27 +165,27 @@ class Herder:
         self, name: str, config: Mapping[str, str], initial_state: str | None = None
     ) -> dict[str, Any]:
         """Create a connector; Conflict if there is one of this name."""
+        self._must_lead()
         target = Target.initial(initial_state.upper() if initial_state else None)
         config = self._named(name, config)
         self._validator.validate(config).raise_if_invalid()
         with self._changing(name):
             if self._context.configs.config(name) is not None:
                 raise Conflict(f"Connector {name} already exists")
-            self._context.configs.put_connector(
-                name, config, None if initial_state is None else target
-            )
-            self._actions.reconcile(name)
+            self._actions.create(name, config, None if initial_state is None else target)
         return {**self._views.info(name), "tasks": []}
 
     def put_config(self, name: str, config: Mapping[str, str]) -> tuple[bool, dict[str, Any]]:
         """Create a connector or change its configuration; (whether it was created, its info)."""
+        self._must_lead()
         config = self._named(name, config)
         self._validator.validate(config).raise_if_invalid()
         with self._changing(name):
             before = self._context.configs.config(name)
-            if before != config:
-                self._context.configs.put_connector(name, config)
-                self._actions.replace(name)
+            if before is None:
+                self._actions.create(name, config, None)
+            elif before != config:
+                self._actions.reconfigure(name, config)
         return before is None, self._views.info(name)
 
     def patch_config(self, name: str, patch: Mapping[str, str | None]) -> dict[str, Any]:
@@ -203,20 +246,20 @@ class Herder:
 
     def pause(self, name: str) -> None:
         """Ask for PAUSED."""
-        self._known(name)
         with self._changing(name):
+            self._known(name)
             self._actions.pause(name)
 
     def resume(self, name: str) -> None:
         """Ask for RUNNING."""
-        self._known(name)
         with self._changing(name):
+            self._known(name)
             self._actions.resume(name)
 
     def stop(self, name: str) -> None:
         """Stop: when this returns, nothing of the connector runs and none of it can commit."""
-        self._known(name)
         with self._changing(name):
+            self._known(name)
             self._actions.stop(name)
 
     def _known(self, name: str) -> None:
@@ -227,9 +270,9 @@ class Herder:
         self, name: str, include_tasks: bool = False, only_failed: bool = False
     ) -> dict[str, Any] | None:
         """Restart the connector object, and with flags its tasks too; then its planned status."""
-        if self._context.configs.config(name) is None:
-            raise NotFound(f"Unknown connector: {name}")
         with self._changing(name):
+            if self._context.configs.config(name) is None:
+                raise NotFound(f"Unknown connector: {name}")
             flagged = include_tasks or only_failed
             if flagged and self._context.statuses.connector(name) is None:
                 raise NotFound(f"Status for connector {name} not found")
@@ -240,9 +283,9 @@ class Herder:
 
     def restart_task(self, name: str, task: int) -> None:
         """Restart one task."""
-        if self._context.configs.config(name) is None:
-            raise NotFound(f"Unknown connector: {name}")
         with self._changing(name):
+            if self._context.configs.config(name) is None:
+                raise NotFound(f"Unknown connector: {name}")
             if not 0 <= task < len(self._context.configs.tasks(name)):
                 raise NotFound(f"Unknown task: {name}-{task}")
             self._actions.restart(name, RestartPlan(connector=False, tasks=frozenset({task})))
@@ -261,14 +304,14 @@ class Herder:
             raise BadRequest(
                 "Partitions / offsets need to be provided for an alter offsets request"
             )
-        self._views.config(name)
         with self._changing(name):
+            self._views.config(name)
             return self._offsets.alter(name, offsets)
 
     def reset_offsets(self, name: str) -> str:
         """Forget all offsets; only while STOPPED. The message for the user."""
-        self._views.config(name)
         with self._changing(name):
+            self._views.config(name)
             return self._offsets.reset(name)
 
     # Plugins.

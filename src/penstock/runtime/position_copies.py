@@ -1,8 +1,9 @@
-"""The workers' topic: the copy of sink positions, from which expired group offsets are restored."""
+"""The copy of sink positions in the workers' topic; expired group offsets are restored from it."""
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 
 from confluent_kafka.admin import AdminClient
 
@@ -17,9 +18,16 @@ class PositionCopies:
     """Follows the copies; sink leases write them, within their transactions. Thread-safe."""
 
     def __init__(
-        self, connection: Connection, admin: AdminClient, topic: str, replication: int = -1
+        self,
+        connection: Connection,
+        admin: AdminClient,
+        topic: str,
+        replication: int = -1,
+        others: Callable[[LogRecord], None] = lambda _: None,
     ) -> None:
+        """``others`` gets the records of the topic that are no copies."""
         self._lock = threading.Lock()
+        self._others = others
         self._copies: dict[str, dict[Position, Committed]] = {}
         self.log = CompactedLog(
             connection, admin, topic, self._take, partitions=1, replication=replication
@@ -33,6 +41,7 @@ class PositionCopies:
     def _take(self, record: LogRecord) -> None:
         parsed = parse_copy(record.key or b"", record.value)
         if parsed is None:
+            self._others(record)
             return
         connector, position, committed = parsed
         with self._lock:

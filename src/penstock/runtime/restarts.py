@@ -28,6 +28,15 @@ class RestartPlan:
                 tasks.add(task)
         return RestartPlan(failed or not only_failed, frozenset(tasks))
 
+    @staticmethod
+    def from_json(body: dict[str, Any]) -> RestartPlan:
+        """The plan that ``to_json`` made this of."""
+        return RestartPlan(bool(body["connector"]), frozenset(map(int, body["tasks"])))
+
+    def to_json(self) -> dict[str, Any]:
+        """The plan as one worker sends it to another."""
+        return {"connector": self.connector, "tasks": sorted(self.tasks)}
+
     @property
     def empty(self) -> bool:
         """Whether there is nothing to restart."""

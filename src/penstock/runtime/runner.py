@@ -33,6 +33,7 @@ from penstock.logs.secrets import hide
 from penstock.logs.subject import about
 from penstock.runtime.config_store import ConfigStore
 from penstock.runtime.end_offsets import EndOffsets
+from penstock.runtime.errors import RequestError
 from penstock.runtime.metrics import Metrics
 from penstock.runtime.offset_store import OffsetStore
 from penstock.runtime.pipelines import build_pipeline
@@ -72,6 +73,10 @@ class Context:
     ends: EndOffsets
     membership: Callable[[], Membership]
     generation: Callable[[], int]
+    still_wanted: Callable[[str], bool]
+    """Whether this worker is to run a connector, as the topics say at this moment."""
+    put_tasks: Callable[[str, list[dict[str, str]]], None]
+    """Have the leader store the tasks of a connector; RequestError if it did not."""
     metrics: Metrics = field(default_factory=Metrics)
 
 
@@ -105,6 +110,7 @@ class Runner(ABC):
         self._suspects: list[int] = []
         self._previous: dict[int, str] = {}
         self._turn: Turn | None = None
+        self._standing: Membership | None = None
         self._pause = FIRST_PAUSE
 
     # What the scheduler calls.
@@ -115,8 +121,10 @@ class Runner(ABC):
         with self._activity:
             if self._halted.is_set() or self._broken:
                 return REST
-            if self._connector is None and not self._start():
-                return REST
+            if self._connector is None:
+                begun = self._start()
+                if begun is not None:
+                    return begun
             if len(self.failed) >= len(self._tasks) and not self._live():
                 return REST
             try:
@@ -130,7 +138,11 @@ class Runner(ABC):
             if self._halted.is_set():
                 return REST
             try:
+                # Before doubt is looked at: see Cluster.joined.
+                self._standing = self.context.membership()
                 if self.unsure:
+                    if not self.context.still_wanted(self.name):
+                        return Next(delay=1.0)  # until it is ended, or given back
                     self._recover()
                 return self._run_turn()
             except KafkaFault as error:
@@ -161,17 +173,13 @@ class Runner(ABC):
                 turn.wait(CANCEL_SECONDS)
         self._stop_connector()
 
-    def abandon(self) -> None:
-        """End the loop at once, without waiting: this worker leads no longer."""
-        self._halted.set()
-        self.context.scheduler.forget(self)
-        if self._turn is not None:
-            self._turn.cancel()
-
     # Starting and stopping the connector object.
 
-    def _start(self) -> bool:
-        """Make and start the connector; FAILED with its trace if that goes wrong."""
+    def _start(self) -> Next | None:
+        """Make and start the connector; FAILED with its trace if that goes wrong.
+
+        None if it runs now, else what comes next.
+        """
         self.meter.starts += 1
         try:
             self._connector = self.plugin.cls()
@@ -179,12 +187,17 @@ class Runner(ABC):
             tasks = self._task_configs()
         except Exception as error:  # noqa: BLE001 (whatever it is turns the connector FAILED)
             self._fail_connector(trace_of(error, self._secrets))
-            return False
+            return REST
         if tasks != self.context.configs.tasks(self.name):
-            self.context.configs.put_tasks(self.name, tasks)
+            try:
+                self.context.put_tasks(self.name, tasks)
+            except RequestError as error:
+                log.warning("the tasks are not stored yet: %s; trying again", error)
+                self._drop_connector()
+                return Next(delay=1.0)
         self._tasks = tasks
         self._report_running()
-        return True
+        return None
 
     def _task_configs(self) -> list[dict[str, str]]:
         maximum = int(self.config.get("tasks.max", "1"))
@@ -203,13 +216,17 @@ class Runner(ABC):
             log.warning("a callback does not return; leaving it behind")
             return
         try:
-            if self._connector is not None:
-                self._connector.stop()
+            self._drop_connector()
+        finally:
+            self._activity.release()
+
+    def _drop_connector(self) -> None:
+        connector, self._connector = self._connector, None
+        try:
+            if connector is not None:
+                connector.stop()
         except Exception:
             log.exception("stopping the connector failed")
-        finally:
-            self._connector = None
-            self._activity.release()
 
     # States.
 
@@ -376,7 +393,7 @@ class Runner(ABC):
             "pipeline": build_pipeline(context.plugins, self.config, context.worker.converters()),
             "connection": context.connection,
             "transactional_id": transactional_id(context.worker.group_id, self.name, task),
-            "membership": context.membership(),
+            "membership": self._standing,
             "heartbeat": context.engine.heartbeat_address,
             "limits": limits,
             "secrets": self._secrets,

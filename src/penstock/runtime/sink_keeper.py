@@ -21,6 +21,7 @@ from penstock.runtime.errors import RequestError
 from penstock.runtime.runner import Context
 from penstock.runtime.sink_positions import restored_positions
 from penstock.runtime.sink_runner import SinkRunner
+from penstock.runtime.states import Target
 from penstock.sdk.connectors import SinkConnector
 
 log = logging.getLogger(__name__)
@@ -49,9 +50,8 @@ class SinkKeeper:
 
     def _run(self) -> None:
         while not self._stopping.wait(self._seconds):
-            if self._cluster.leading:
-                for name in self._context.configs.names():
-                    self._keep(name)
+            for name in self._context.configs.names():
+                self._keep(name)
 
     def _keep(self, name: str) -> None:
         """Under the connector's lock: an alter meanwhile must not be undone."""
@@ -64,11 +64,13 @@ class SinkKeeper:
                 log.warning("the offsets of the sink were not renewed: %s", error)
 
     def _recommit(self, name: str) -> None:
-        runner = self._cluster.runner(name)
+        runner = self._cluster.runners.runner(name)
         if isinstance(runner, SinkRunner):
             runner.recommit()
             return
         context = self._context
+        if not self._cluster.leading or context.configs.target(name) is Target.STARTED:
+            return  # another worker runs it, or looks after those that nobody runs
         positions = restored_positions(context.admin, context.copies, name)
         groups.recommit(context.admin, sink_group(name), positions)
 

@@ -21,17 +21,21 @@ from penstock.kafka.errors import BrokerUnavailable
 from penstock.kafka.membership import Membership
 from penstock.kafka.names import worker_topic
 from penstock.logs.secrets import hide
-from penstock.logs.subject import about
-from penstock.runtime.actions import Actions
+from penstock.runtime.assigner import Assigner
 from penstock.runtime.auto_restart import AutoRestarter
 from penstock.runtime.cluster import Cluster
 from penstock.runtime.config_store import ConfigStore
+from penstock.runtime.duties import Duties
 from penstock.runtime.end_offsets import EndOffsets
+from penstock.runtime.hands import Hands
 from penstock.runtime.herder import Herder
 from penstock.runtime.offset_store import OffsetStore
+from penstock.runtime.peers import Peers
 from penstock.runtime.plugins import Plugins
 from penstock.runtime.position_copies import PositionCopies
+from penstock.runtime.roster import Roster
 from penstock.runtime.runner import Context
+from penstock.runtime.runners import Runners
 from penstock.runtime.scheduler import Scheduler
 from penstock.runtime.sink_keeper import SinkKeeper
 from penstock.runtime.status_store import StatusStore
@@ -54,9 +58,12 @@ class Worker:
         *,
         embedded_kafka_port: int | None = None,
         worker_id: str = "127.0.0.1:8083",
+        url: str = "",
     ) -> None:
+        """``url`` is where other workers of the cluster find the REST API of this one."""
         self.config = config
         self.worker_id = worker_id
+        self.url = url or f"http://{worker_id}"
         self.plugins = Plugins()
         self.herder = Herder(self.plugins, config.group_id)
         self._kafka_port = embedded_kafka_port
@@ -135,17 +142,20 @@ class Worker:
             config["status.storage.partitions"],
             replication,
         )
-        copies = PositionCopies(connection, admin, topic, replication)
+        roster = Roster()
+        copies = PositionCopies(connection, admin, topic, replication, roster.take)
         self._open_stores(configs, offsets, statuses, copies)
         kafka = admin.list_topics(timeout=10)
         engine = self._engine(java, jars)
         scheduler = self._scheduler(engine)
-        actions: list[Actions] = []
-        cluster = Cluster(topic, lambda: _take_over(context, actions[0]))
+        connection = replace(connection, few_brokers=clients.few_brokers(kafka))
+        peers = Peers(self.worker_id, roster, configs.session_keys)
+        self._undo.append(peers.close)
+        cluster = Cluster(topic, Runners(), self.herder.lock)
         context = Context(
             worker=config,
             worker_id=self.worker_id,
-            connection=replace(connection, few_brokers=clients.few_brokers(kafka)),
+            connection=connection,
             admin=admin,
             plugins=self.plugins,
             engine=engine,
@@ -157,10 +167,36 @@ class Worker:
             ends=EndOffsets(admin),
             membership=cluster.standing,
             generation=cluster.generation,
+            still_wanted=cluster.still_wanted,
+            put_tasks=cluster.put_tasks,
         )
-        actions.append(Actions(context, cluster))
+        assigner = Assigner(
+            worker_id=self.worker_id,
+            url=self.url,
+            group_id=config.group_id,
+            admin=admin,
+            producer=clients.producer(connection),
+            configs=configs,
+            roster=roster,
+            topic=copies.log,
+        )
+        hands = Hands(context, cluster.runners, roster)
+        cluster.duties = Duties(context, roster, assigner, hands, peers)
+        self._follow(cluster, configs, roster)
         # The client's types know it only as the None it begins with.
         return context, cluster, cast("str | None", kafka.cluster_id) or ""
+
+    def _follow(self, cluster: Cluster, configs: ConfigStore, roster: Roster) -> None:
+        """From now on, what the topics say is done."""
+
+        def assigned(name: str) -> None:
+            if roster.owner(name) != self.worker_id:
+                cluster.runners.doubt(name)
+            cluster.changed(name)
+
+        configs.on_change = cluster.changed
+        roster.on_assignment = assigned
+        roster.on_worker = cluster.ask_for_balance
 
     def _open_stores(
         self,
@@ -205,17 +241,17 @@ class Worker:
             context.connection,
             config.group_id,
             worker_topic(config.group_id),
+            on_joined=cluster.joined,
             on_elected=cluster.elected,
             on_deposed=cluster.deposed,
             session_timeout_ms=config["session.timeout.ms"],
         )
-        cluster.standby = lambda: membership.joined and not membership.owner
         keeper = SinkKeeper(context, cluster, self.herder.lock)
         membership.start()
         self._undo.append(membership.stop)
         keeper.start()
         self._undo.append(keeper.stop)
-        restarter = AutoRestarter(context, self.herder)
+        restarter = AutoRestarter(context, self.herder.do_as_told)
         restarter.start()
         self._undo.append(restarter.stop)
         self._undo.append(cluster.stop)
@@ -224,13 +260,3 @@ class Worker:
                 f"the worker could not join group {config.group_id} within "
                 f"{ELECTION_SECONDS:.0f} s; is a real Kafka Connect cluster using this group.id?"
             )
-
-
-def _take_over(context: Context, actions: Actions) -> None:
-    """Lead: fence the leader before, read to the true end, run what should run."""
-    context.configs.lead()
-    for store in (context.configs, context.offsets, context.copies):
-        store.log.read_to_end()
-    for name in context.configs.names():
-        with about(name):
-            actions.reconcile(name)

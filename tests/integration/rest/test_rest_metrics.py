@@ -173,7 +173,7 @@ class Clock:
 def restarter(worker: Worker) -> tuple[AutoRestarter, Clock]:
     """The automatic restart of this run's worker, which does not have it, by another clock."""
     clock = Clock()
-    return AutoRestarter(worker.herder._context, worker.herder, clock), clock
+    return AutoRestarter(worker.herder._context, worker.herder.do_as_told, clock), clock
 
 
 def test_an_automatic_restart_of_a_task_that_then_works(

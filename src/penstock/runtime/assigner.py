@@ -1,0 +1,122 @@
+"""Gives connectors to workers: the leader's book-keeping in the workers' topic."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Iterable
+
+from confluent_kafka import Producer
+
+from penstock.kafka import clients, groups
+from penstock.kafka.compacted_log import CompactedLog
+from penstock.kafka.membership import Joined
+from penstock.runtime.balance import balanced
+from penstock.runtime.config_store import ConfigStore, Elsewhere
+from penstock.runtime.roster import (
+    Address,
+    Record,
+    Roster,
+    assignment_records,
+    leader_record,
+    worker_record,
+)
+
+log = logging.getLogger(__name__)
+
+ADVERTISE_SECONDS = 10.0
+STRANGER_SECONDS = 3.0
+"""How long the leader waits for a new member to say where it is to be found."""
+
+
+class Assigner:
+    """Reads the roster, and writes it as far as this worker may. Thread-safe."""
+
+    def __init__(
+        self,
+        *,
+        worker_id: str,
+        url: str,
+        group_id: str,
+        admin: clients.GroupAdmin,
+        producer: Producer,
+        configs: ConfigStore,
+        roster: Roster,
+        topic: CompactedLog,
+    ) -> None:
+        self._worker_id = worker_id
+        self._url = url
+        self._group_id = group_id
+        self._admin = admin
+        self._producer = producer
+        self._configs = configs
+        self._roster = roster
+        self._topic = topic
+        self._workers = {worker_id}
+
+    def owner(self, name: str) -> str | None:
+        """The worker that is to run a connector."""
+        return self._roster.owner(name)
+
+    def read_to_end(self) -> None:
+        """See everything that has been written."""
+        self._topic.read_to_end()
+
+    def read_back(self) -> None:
+        """See what this worker, as the leader, has written last."""
+        self._configs.read_back(self._topic)
+
+    def advertise(self, joined: Joined) -> None:
+        """Say where this worker is to be found."""
+        address = Address(self._url, joined.member_id)
+        if self._roster.workers().get(self._worker_id) != address:
+            self._write(worker_record(self._worker_id, address))
+
+    def lead(self) -> None:
+        """Say that this worker leads; and give everybody a key to sign with."""
+        self._configs.put_elsewhere(self._elsewhere([leader_record(self._worker_id)]))
+        self._configs.renew_session_key()
+
+    def rebalance(self) -> None:
+        """Give every connector to a worker that is alive, and as many to each."""
+        self.read_to_end()
+        self._workers = workers = self._alive()
+        names, now = self._configs.names(), self._roster.assignments()
+        wanted = balanced(names, workers, now)
+        changes: list[tuple[str, str | None]] = [
+            *((name, worker) for name, worker in wanted.items() if now.get(name) != worker),
+            *((name, None) for name in now if name not in wanted),
+        ]
+        if changes:
+            self._configs.put_elsewhere(self._elsewhere(assignment_records(changes)))
+            self.read_to_end()
+        log.info("%d workers share %d connectors; %d moved", len(workers), len(names), len(changes))
+
+    def assignment(self, name: str) -> list[Elsewhere]:
+        """Records that give a new connector to the worker that has the fewest."""
+        load = Counter(self._roster.assignments().values())
+        worker = min(sorted(self._workers), key=lambda worker: load[worker])
+        return self._elsewhere(assignment_records([(name, worker)]))
+
+    def no_assignment(self, name: str) -> list[Elsewhere]:
+        """Records that give a connector to nobody."""
+        return self._elsewhere(assignment_records([(name, None)]))
+
+    def _alive(self) -> set[str]:
+        """The workers that are members of the group, as soon as all have said who they are."""
+        deadline = time.monotonic() + STRANGER_SECONDS
+        while True:
+            members = groups.members(self._admin, self._group_id)
+            known = {a.member_id: worker for worker, a in self._roster.workers().items()}
+            if members <= known.keys() or time.monotonic() > deadline:
+                return {self._worker_id, *(known[m] for m in members if m in known)}
+            time.sleep(0.1)
+
+    def _elsewhere(self, records: Iterable[Record]) -> list[Elsewhere]:
+        return [(self._topic.topic, key, value) for key, value in records]
+
+    def _write(self, record: Record) -> None:
+        key, value = record
+        self._producer.produce(self._topic.topic, value, key)
+        self._producer.flush(ADVERTISE_SECONDS)

@@ -1,0 +1,73 @@
+"""What a member of the cluster has to do, and what its leader has to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from penstock.kafka.membership import Joined
+from penstock.runtime.assigner import Assigner
+from penstock.runtime.hands import Hands
+from penstock.runtime.peers import Peers
+from penstock.runtime.roster import Roster
+from penstock.runtime.runner import Context
+from penstock.runtime.states import Target
+
+
+@dataclass(frozen=True)
+class Duties:
+    """Each call may raise KafkaFault or RequestError, and is then made again."""
+
+    context: Context
+    roster: Roster
+    assigner: Assigner
+    hands: Hands
+    peers: Peers
+
+    def advertise(self, joined: Joined) -> None:
+        """Say where this worker is to be found."""
+        self.assigner.advertise(joined)
+
+    def take_over(self) -> None:
+        """Begin to lead: fence the leader before, read to the true end, say who leads."""
+        context = self.context
+        context.configs.lead()
+        for store in (context.configs, context.offsets, context.copies):
+            store.log.read_to_end()
+        self.assigner.lead()
+
+    def rebalance(self) -> None:
+        """As the leader: give every connector to a worker that is alive."""
+        self.assigner.rebalance()
+
+    def names(self) -> list[str]:
+        """All connectors."""
+        return self.context.configs.names()
+
+    def settle(self, name: str) -> None:
+        """Make true here what the topics say about a connector."""
+        self.hands.settle(name)
+
+    def leader_known(self) -> bool:
+        """Whether it is known who leads."""
+        return self.roster.leader() is not None
+
+    def put_tasks(self, name: str, tasks: list[dict[str, str]], *, leading: bool) -> None:
+        """Store the tasks of a connector, or have the leader do so."""
+        configs = self.context.configs
+        if leading:
+            configs.put_tasks(name, tasks)
+        else:
+            self.peers.hand_in_tasks(name, tasks)
+            configs.log.read_to_end()
+
+    def catch_up(self) -> None:
+        """See everything that the leader has written."""
+        self.assigner.read_to_end()
+        self.context.configs.log.read_to_end()
+
+    def still_wanted(self, name: str) -> bool:
+        """Whether this worker is to run a connector, as the topics say at this moment."""
+        self.catch_up()
+        configs = self.context.configs
+        wanted = configs.config(name) is not None and configs.target(name) is Target.STARTED
+        return wanted and self.hands.owns(name)

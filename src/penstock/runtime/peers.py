@@ -1,0 +1,127 @@
+"""What workers of one cluster ask of each other, over the REST API, signed.
+
+A request of a user that only the leader can carry out is passed on to it as it came, without the
+user's own token: the signature stands for it. The leader in turn tells the worker that runs a
+connector what to do with it, and that worker hands its tasks to the leader, which alone writes.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from penstock.runtime.errors import Conflict
+from penstock.runtime.roster import Roster
+from penstock.runtime.session_keys import SENDER, SIGNATURE, SessionKeys, Signed
+
+log = logging.getLogger(__name__)
+
+FORWARD_SECONDS = 85.0
+"""Less than the request's own limit: whoever asked is then told so by its own worker."""
+NO_LEADER = (
+    "Cannot complete request momentarily due to no known leader URL, likely because a rebalance "
+    "was underway."
+)
+CONFLICTING = "Cannot complete request because of a conflicting operation (e.g. worker rebalance)"
+PEER_ROLE = "peer"
+
+
+class NotLeading(Conflict):
+    """Only the leader can do this; whoever serves the request may pass it on."""
+
+
+class PeerUnreachable(Exception):  # noqa: N818 (a state of the other, which is lived with)
+    """Another worker did not answer, or refused; the text says which and why."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What another worker answered."""
+
+    status: int
+    body: bytes
+    location: str | None
+
+
+class Peers:
+    """The other workers of the cluster. Thread-safe."""
+
+    def __init__(self, worker_id: str, roster: Roster, keys: SessionKeys) -> None:
+        self._worker_id = worker_id
+        self._roster = roster
+        self._keys = keys
+        # Workers are reached directly, whatever proxy this machine's environment names.
+        self._http = httpx.Client(timeout=FORWARD_SECONDS, trust_env=False)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
+
+    def verified(
+        self, method: str, target: str, body: bytes, headers: Mapping[str, str]
+    ) -> str | None:
+        """The role under which a worker of this cluster asks; None if none of them does."""
+        if SIGNATURE not in headers:
+            return None
+        signed = Signed.of(method, target, body, headers)
+        return signed.role if self._keys.proves(signed, headers) else None
+
+    def forward(self, method: str, target: str, body: bytes, role: str) -> Answer:
+        """Let the leader answer a user's request; Conflict where there is none to be reached."""
+        leader = self._roster.leader()
+        if leader is None or leader == self._worker_id:
+            raise Conflict(NO_LEADER)
+        try:
+            response = self._send(leader, method, target, body, role)
+        except PeerUnreachable as error:
+            log.warning("a request could not be passed on to the leader: %s", error)
+            raise Conflict(CONFLICTING) from error
+        return Answer(response.status_code, response.content, response.headers.get("location"))
+
+    def tell(self, worker: str, connector: str, verb: str, body: Any = None) -> None:
+        """Have the worker that runs a connector do something with it, and return when it is done.
+
+        PeerUnreachable if it did not.
+        """
+        target = f"/internal/connectors/{quote(connector, safe='')}/{verb}"
+        self._send_json(worker, "PUT", target, body)
+
+    def hand_in_tasks(self, connector: str, tasks: list[dict[str, str]]) -> None:
+        """Have the leader store the tasks of a connector that this worker runs."""
+        leader = self._roster.leader()
+        if leader is None:
+            raise Conflict(NO_LEADER)
+        target = f"/connectors/{quote(connector, safe='')}/tasks"
+        try:
+            self._send_json(leader, "POST", target, tasks)
+        except PeerUnreachable as error:
+            raise Conflict(f"The leader did not take the tasks: {error}") from error
+
+    def _send_json(self, worker: str, method: str, target: str, body: Any) -> None:
+        response = self._send(worker, method, target, json.dumps(body).encode(), PEER_ROLE)
+        if not response.is_success:
+            raise PeerUnreachable(f"worker {worker} refused: {response.text[:500]}")
+
+    def _send(
+        self, worker: str, method: str, target: str, body: bytes, role: str
+    ) -> httpx.Response:
+        url = self._roster.url(worker)
+        proof = self._keys.sign(Signed(method, target, body, self._worker_id, role))
+        if url is None or proof is None:
+            raise PeerUnreachable(f"worker {worker} has not said yet where it is to be found")
+        headers = {**proof, "Content-Type": "application/json"}
+        try:
+            return self._http.request(method, url + target, content=body, headers=headers)
+        except httpx.HTTPError as error:
+            raise PeerUnreachable(f"worker {worker} at {url} does not answer: {error}") from error
+
+
+def sender(headers: Mapping[str, str]) -> str:
+    """The worker that says it asks; to be believed only of a verified request."""
+    return headers.get(SENDER, "")

@@ -1,0 +1,123 @@
+"""Who is in the cluster, who leads it, and who runs what: as the workers' topic says.
+
+Every worker writes where it is to be found, when it joins. Only the leader writes who leads and
+who runs which connector, in transactions of its own id: a leader before it is fenced.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from penstock.kafka.compacted_log import LogRecord
+from penstock.kafka.json_forms import dump, load_object
+
+WORKER, LEADER, ASSIGNMENT = "worker", "leader", "assignment"
+
+Record = tuple[bytes, bytes | None]
+"""Key and value; None tombstones."""
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a worker is, and by which id the group knows it."""
+
+    url: str
+    member_id: str
+
+
+class Roster:
+    """Follows the workers' topic. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._workers: dict[str, Address] = {}
+        self._assignments: dict[str, str] = {}
+        self._leader: str | None = None
+        self.on_worker: Callable[[], None] = lambda: None
+        """Called when a worker has said where it is to be found."""
+        self.on_assignment: Callable[[str], None] = lambda _: None
+        """Called with the name of a connector that was given to somebody."""
+
+    def workers(self) -> dict[str, Address]:
+        """Everybody who has ever joined, dead or alive."""
+        with self._lock:
+            return dict(self._workers)
+
+    def url(self, worker: str) -> str | None:
+        """Where a worker is to be found."""
+        with self._lock:
+            address = self._workers.get(worker)
+            return address.url if address else None
+
+    def leader(self) -> str | None:
+        """The worker that leads, as far as this one knows."""
+        with self._lock:
+            return self._leader
+
+    def owner(self, connector: str) -> str | None:
+        """The worker that is to run a connector."""
+        with self._lock:
+            return self._assignments.get(connector)
+
+    def assignments(self) -> dict[str, str]:
+        """The worker of each connector."""
+        with self._lock:
+            return dict(self._assignments)
+
+    def take(self, record: LogRecord) -> None:
+        """What the topic says next; records of other kinds are passed over."""
+        kind, name = _kind(record.key or b"")
+        body = {} if record.value is None else load_object(record.value)
+        if kind == WORKER:
+            self._take_worker(name, body)
+            self.on_worker()
+        elif kind == LEADER:
+            with self._lock:
+                self._leader = body.get("worker")
+        elif kind == ASSIGNMENT:
+            self._take_assignment(name, body.get("worker"))
+            self.on_assignment(name)
+
+    def _take_worker(self, name: str, body: Mapping[str, Any]) -> None:
+        with self._lock:
+            if body:
+                self._workers[name] = Address(str(body["url"]), str(body["member"]))
+            else:
+                self._workers.pop(name, None)
+
+    def _take_assignment(self, name: str, worker: str | None) -> None:
+        with self._lock:
+            if worker is None:
+                self._assignments.pop(name, None)
+            else:
+                self._assignments[name] = worker
+
+
+def worker_record(worker: str, address: Address) -> Record:
+    """That a worker is to be found there."""
+    return dump([WORKER, worker]), dump({"url": address.url, "member": address.member_id})
+
+
+def leader_record(worker: str) -> Record:
+    """That this worker leads."""
+    return dump([LEADER, ""]), dump({"worker": worker})
+
+
+def assignment_records(assignments: Iterable[tuple[str, str | None]]) -> list[Record]:
+    """Who runs which connector; None: nobody."""
+    return [
+        (dump([ASSIGNMENT, name]), None if worker is None else dump({"worker": worker}))
+        for name, worker in assignments
+    ]
+
+
+def _kind(key: bytes) -> tuple[str, str]:
+    try:
+        kind, name = json.loads(key)
+    except ValueError:
+        return "", ""
+    return str(kind), str(name)

@@ -1,0 +1,114 @@
+"""The keys with which workers of one cluster sign what they ask of each other.
+
+The leader makes them, anew every hour, and keeps them in the config topic as Kafka Connect does:
+who can read that topic belongs to the cluster. A signature covers everything that matters of a
+request, and the moment it was made, so that it serves for nothing else and not for long.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import secrets
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+ALGORITHM = "HmacSHA256"
+SIGNATURE, SIGNED_BY = "X-Connect-Authorization", "X-Connect-Request-Signature-Algorithm"
+MOMENT, ROLE, SENDER = "X-Penstock-Moment", "X-Penstock-Role", "X-Penstock-Worker"
+KEY_BYTES = 32
+LIFETIME_SECONDS = 3600.0
+LONGEST_SKEW_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Signed:
+    """What a signature covers."""
+
+    method: str
+    target: str
+    """Path and query, as they stand in the request."""
+    body: bytes
+    sender: str
+    role: str
+
+    @staticmethod
+    def of(method: str, target: str, body: bytes, headers: Mapping[str, str]) -> Signed:
+        """What a received request claims."""
+        return Signed(method, target, body, headers.get(SENDER, ""), headers.get(ROLE, ""))
+
+    def headers(self, key: bytes, moment: float) -> dict[str, str]:
+        """The headers that prove it."""
+        stamp = str(int(moment))
+        return {
+            SIGNATURE: base64.b64encode(self._mac(key, stamp)).decode(),
+            SIGNED_BY: ALGORITHM,
+            MOMENT: stamp,
+            ROLE: self.role,
+            SENDER: self.sender,
+        }
+
+    def proven(self, key: bytes, stamp: str, signature: bytes) -> bool:
+        """Whether somebody who has ``key`` signed this."""
+        return hmac.compare_digest(self._mac(key, stamp), signature)
+
+    def _mac(self, key: bytes, stamp: str) -> bytes:
+        digest = hashlib.sha256(self.body).hexdigest()
+        text = "\n".join((self.method, self.target, self.sender, self.role, stamp, digest))
+        return hmac.digest(key, text.encode(), "sha256")
+
+
+class SessionKeys:
+    """The key in use and the one before it, which may still be on its way. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._keys: list[bytes] = []
+        self._made = 0.0
+
+    def take(self, body: Mapping[str, Any] | None) -> None:
+        """The record of the config topic."""
+        if body is None or body.get("algorithm") != ALGORITHM:
+            return
+        with self._lock:
+            self._keys = [base64.b64decode(body["key"]), *self._keys[:1]]
+            self._made = float(body.get("creation-timestamp") or 0) / 1000
+
+    @staticmethod
+    def fresh() -> dict[str, Any]:
+        """A record with a new key."""
+        key = base64.b64encode(secrets.token_bytes(KEY_BYTES)).decode()
+        made = int(time.time() * 1000)
+        return {"key": key, "algorithm": ALGORITHM, "creation-timestamp": made}
+
+    @property
+    def due(self) -> bool:
+        """Whether it is time for a new one."""
+        return time.time() - self._made > LIFETIME_SECONDS
+
+    def sign(self, signed: Signed) -> dict[str, str] | None:
+        """Headers that prove that this cluster asks; None while there is no key."""
+        with self._lock:
+            key = self._keys[0] if self._keys else None
+        return None if key is None else signed.headers(key, time.time())
+
+    def proves(self, signed: Signed, headers: Mapping[str, str]) -> bool:
+        """Whether ``headers`` prove that a worker of this cluster asks, and just now."""
+        stamp, encoded = headers.get(MOMENT, ""), headers.get(SIGNATURE, "")
+        if headers.get(SIGNED_BY) != ALGORITHM or not _recent(stamp):
+            return False
+        try:
+            signature = base64.b64decode(encoded, validate=True)
+        except ValueError:
+            return False
+        with self._lock:
+            keys = list(self._keys)
+        return any(signed.proven(key, stamp, signature) for key in keys)
+
+
+def _recent(stamp: str) -> bool:
+    return stamp.isdecimal() and abs(time.time() - int(stamp)) <= LONGEST_SKEW_SECONDS

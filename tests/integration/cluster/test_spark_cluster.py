@@ -1,0 +1,70 @@
+"""A worker whose tasks run on a Spark cluster, and executors that die meanwhile."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from clusters import Streams
+from free_ports import free_port
+from own_cluster import own_topics
+from penstock.embedded import EmbeddedBroker, Java
+from spark_cluster import spark_cluster
+from topics import Topics
+from waiting import eventually
+from worker_process import WorkerProcess
+
+
+@pytest.mark.heavy
+def test_executors_die_and_nothing_is_lost_or_repeated(
+    tmp_path: Path, broker: EmbeddedBroker, java: Java, topics: Topics, name: str
+) -> None:
+    streams = Streams(tmp_path, topics, [name])
+    copy = tmp_path / "copy.txt"
+    with spark_cluster(tmp_path, java) as spark:
+        worker = _worker(tmp_path, broker, spark.address, name)
+        try:
+            worker.start()
+            worker.client.create(f"{name}-source", streams.config(name))
+            sink = {"connector.class": "FileStreamSink", "file": str(copy), "topics": name}
+            worker.client.create(f"{name}-sink", sink)
+            streams.start()
+            for _ in range(3):
+                _more_lines(copy)
+                spark.executors()[0].kill()
+            _more_lines(copy)
+            streams.deliver(lines := streams.stop())
+            eventually(lambda: len(_lines(copy)) >= len(lines), what="the whole copy")
+            assert _lines(copy) == lines
+            states = worker.client.expanded("status").values()
+            assert {entry["status"]["connector"]["state"] for entry in states} == {"RUNNING"}
+        finally:
+            worker.close()
+
+
+def _worker(folder: Path, broker: EmbeddedBroker, master: str, name: str) -> WorkerProcess:
+    return WorkerProcess(
+        folder / "worker",
+        port=free_port(),
+        bootstrap_servers=broker.bootstrap_servers,
+        properties={
+            **own_topics(name),
+            "spark.master": master,
+            "spark.driver.host": "127.0.0.1",
+            "spark.driver.memory": "512m",
+            "spark.executor.memory": "512m",
+            "spark.executor.cores": "2",
+            "spark.cores.max": "4",
+        },
+    )
+
+
+def _more_lines(copy: Path) -> None:
+    """Wait until more has arrived than there is now."""
+    before = len(_lines(copy))
+    eventually(lambda: len(_lines(copy)) > before, within=120, what="more lines")
+
+
+def _lines(copy: Path) -> list[str]:
+    return copy.read_text().splitlines() if copy.exists() else []

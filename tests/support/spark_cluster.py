@@ -1,0 +1,86 @@
+"""A real standalone Spark cluster on this machine, from the jars in PySpark's own package."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import psutil
+import pyspark
+
+from free_ports import free_port
+from penstock.embedded import Java
+from waiting import eventually
+
+HOME = Path(pyspark.__file__).parent
+DEPLOY = "org.apache.spark.deploy"
+WORKERS = 2
+
+
+class SparkCluster:
+    """A master and two workers with two cores each."""
+
+    def __init__(self, folder: Path, java: Java) -> None:
+        self.address = f"spark://127.0.0.1:{free_port()}"
+        self._folder, self._java = folder, java
+        self._workers: list[subprocess.Popen[bytes]] = []
+
+    def start(self, stack: ExitStack) -> None:
+        """Return once the workers have registered; everything ends with ``stack``."""
+        here = ["--host", "127.0.0.1", "--webui-port", "0"]
+        port = self.address.rpartition(":")[2]
+        self._begin(stack, "master", f"{DEPLOY}.master.Master", *here, "--port", port)
+        log = self._folder / "master.log"
+        eventually(lambda: "elected leader" in log.read_text(), what="a Spark master")
+        for number in range(WORKERS):
+            room = ["-c", "2", "-m", "1g", "-d", str(self._folder / f"work-{number}")]
+            main = f"{DEPLOY}.worker.Worker"
+            worker = self._begin(stack, f"spark-{number}", main, *here, *room, self.address)
+            self._workers.append(worker)
+        eventually(lambda: log.read_text().count("Registering worker") == WORKERS)
+
+    def executors(self) -> list[psutil.Process]:
+        """The processes that run tasks."""
+        children = [psutil.Process(worker.pid).children() for worker in self._workers]
+        return [child for found in children for child in found if child.is_running()]
+
+    def _begin(
+        self, stack: ExitStack, name: str, main: str, *arguments: str
+    ) -> subprocess.Popen[bytes]:
+        class_path = str(HOME / "jars" / "*")
+        environment = {
+            "SPARK_HOME": str(HOME),
+            "JAVA_HOME": str(self._java.home),
+            "PYSPARK_PYTHON": sys.executable,
+        }
+        with (self._folder / f"{name}.log").open("wb") as output:
+            process = subprocess.Popen(
+                [str(self._java.path), "-Xmx256m", "-cp", class_path, main, *arguments],
+                stdout=output,
+                stderr=output,
+                env={**os.environ, **environment},
+            )
+        stack.callback(_end, process)
+        return process
+
+
+@contextmanager
+def spark_cluster(folder: Path, java: Java) -> Iterator[SparkCluster]:
+    """A cluster for the length of a ``with`` block."""
+    with ExitStack() as stack:
+        cluster = SparkCluster(folder, java)
+        cluster.start(stack)
+        yield cluster
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(20)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait(20)
