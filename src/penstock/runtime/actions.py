@@ -36,7 +36,7 @@ class Actions:
         """Store a new connector, give it to a worker and let it begin."""
         assignment = self._assigner.assignment(name)
         self._context.configs.put_connector(name, config, target, assignment)
-        self._assigner.read_to_end()
+        self._assigner.read_back()
         self._tell(name, SETTLE)
 
     def reconfigure(self, name: str, config: Mapping[str, str]) -> None:

@@ -63,6 +63,10 @@ class Assigner:
         """See everything that has been written."""
         self._topic.read_to_end()
 
+    def read_back(self) -> None:
+        """See what this worker, as the leader, has written last."""
+        self._configs.read_back(self._topic)
+
     def advertise(self, joined: Joined) -> None:
         """Say where this worker is to be found."""
         address = Address(self._url, joined.member_id)

@@ -2,8 +2,8 @@
 
 As Strimzi does it: after n restarts the next one comes n²+n minutes after the last, at most an hour
 after, and once a connector has not been FAILED for longer than that, counting begins anew. The
-first restart comes at once. The count is in memory: a worker that starts begins all its connectors
-afresh anyway.
+first restart comes at once. Each worker looks after its own connectors. The count is in its memory:
+a worker that gets a connector, or starts, begins it afresh anyway.
 """
 
 from __future__ import annotations
@@ -11,13 +11,16 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from typing import Protocol
+from collections.abc import Callable
+from typing import Any
 
 from penstock.kafka.errors import KafkaFault
 from penstock.logs.subject import about
 from penstock.runtime.auto_restart_keys import ENABLED, MOST
 from penstock.runtime.errors import RequestError
+from penstock.runtime.hands import RESTART
 from penstock.runtime.metrics import AutoRestarts, Clock
+from penstock.runtime.restarts import RestartPlan
 from penstock.runtime.runner import Context
 from penstock.runtime.states import State, Status, Target
 
@@ -25,13 +28,6 @@ log = logging.getLogger(__name__)
 
 CHECK_SECONDS = 5.0
 LONGEST_MINUTES = 60
-
-
-class Restarts(Protocol):
-    """The herder, as far as it is needed here."""
-
-    def restart_own_failed(self, name: str) -> None:
-        """Restart what has failed of a connector that this worker runs."""
 
 
 def pause_seconds(restarts: int) -> float:
@@ -42,9 +38,15 @@ def pause_seconds(restarts: int) -> float:
 class AutoRestarter:
     """A thread that looks after the connectors of this worker."""
 
-    def __init__(self, context: Context, herder: Restarts, clock: Clock = time.monotonic) -> None:
+    def __init__(
+        self,
+        context: Context,
+        do_here: Callable[[str, str, Any], None],
+        clock: Clock = time.monotonic,
+    ) -> None:
+        """``do_here`` does with a connector of this worker what a verb of ``hands`` says."""
         self._context = context
-        self._herder = herder
+        self._do_here = do_here
         self._clock = clock
         self._most: int | None = context.worker[MOST]
         self._stopping = threading.Event()
@@ -84,7 +86,8 @@ class AutoRestarter:
         elif self._due(before, waited):
             meter.auto_restarts = AutoRestarts(before.count + 1, now, int(time.time() * 1000))
             log.info("restarting what has failed by itself, for the %d. time", before.count + 1)
-            self._herder.restart_own_failed(name)
+            plan = RestartPlan.of(self._context.statuses, name, True, True)
+            self._do_here(name, RESTART, plan.to_json())
 
     def _due(self, before: AutoRestarts, waited: float) -> bool:
         if self._most is not None and before.count >= self._most:

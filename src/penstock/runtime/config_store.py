@@ -67,10 +67,10 @@ class ConfigStore:
         self._lock = threading.RLock()
         self._writing = threading.Lock()
         self._producer: Transactions | None = None
+        self._written: dict[str, tuple[int, int]] = {}
         self.session_keys = SessionKeys()
         self.on_change: Callable[[str], None] = lambda _: None
         """Called with the name of a connector that the topic says something new about."""
-        self._written: tuple[int, int] | None = None
         self.log = CompactedLog(
             connection, admin, topic, self._take, partitions=1, replication=replication
         )
@@ -169,19 +169,23 @@ class ConfigStore:
             except KafkaFault as error:
                 self._producer = None
                 raise InternalError(f"Kafka did not take the change: {error}") from error
-        self._read_back()
+        self.read_back(self.log)
 
-    def _read_back(self) -> None:
-        """Where the last record lies is known: no need to wait for the end of the topic."""
-        if self._written is None:
-            self.log.read_to_end()
+    def read_back(self, log: CompactedLog) -> None:
+        """Return once ``log`` has read what was last written to it here.
+
+        Where that lies is known: no need to wait for the end of the topic.
+        """
+        written = self._written.get(log.topic)
+        if written is None:
+            log.read_to_end()
         else:
-            self.log.read_past(*self._written)
+            log.read_past(*written)
 
     def _note_written(self, error: KafkaError | None, message: Message) -> None:
-        partition, offset = message.partition(), message.offset()
-        if error is None and partition is not None and offset is not None:
-            self._written = partition, offset
+        topic, partition, offset = message.topic(), message.partition(), message.offset()
+        if error is None and topic is not None and partition is not None and offset is not None:
+            self._written[topic] = partition, offset
 
     def _commit(self, entries: Iterable[Entry], also: Iterable[Elsewhere]) -> None:
         assert self._producer is not None  # noqa: S101 (checked by the caller)
@@ -189,7 +193,7 @@ class ConfigStore:
             data = None if value is None else dump(value)
             self._producer.send(self.log.topic, data, key.encode(), on_delivery=self._note_written)
         for topic, bare_key, bare_value in also:
-            self._producer.send(topic, bare_value, bare_key)
+            self._producer.send(topic, bare_value, bare_key, on_delivery=self._note_written)
         self._producer.commit([], [])
 
     def leads(self) -> bool:

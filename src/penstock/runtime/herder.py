@@ -281,12 +281,6 @@ class Herder:
             self._actions.restart(name, plan)
             return shown
 
-    def restart_own_failed(self, name: str) -> None:
-        """Restart what has failed of a connector that this worker runs."""
-        with self._locks[name], about(name):
-            plan = RestartPlan.of(self._context.statuses, name, True, True)
-            self._hands.restart(name, plan)
-
     def restart_task(self, name: str, task: int) -> None:
         """Restart one task."""
         with self._changing(name):

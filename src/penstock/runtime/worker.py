@@ -254,7 +254,7 @@ class Worker:
         self._undo.append(membership.stop)
         keeper.start()
         self._undo.append(keeper.stop)
-        restarter = AutoRestarter(context, self.herder)
+        restarter = AutoRestarter(context, self.herder.do_as_told)
         restarter.start()
         self._undo.append(restarter.stop)
         self._undo.append(cluster.stop)

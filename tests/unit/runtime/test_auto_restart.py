@@ -28,7 +28,7 @@ class Bench:
         self.now = 5000.0
         self.target = Target.STARTED
         self.statuses = StatusStore(Connection("nowhere:1"), cast(AdminClient, None), "status", 1)
-        self.herder = Mock()
+        self.do_here = Mock()
         self.metrics = Metrics()
         configs = SimpleNamespace(names=lambda: [NAME], target=lambda _: self.target)
         context: Any = SimpleNamespace(
@@ -38,7 +38,7 @@ class Bench:
             statuses=self.statuses,
             metrics=self.metrics,
         )
-        self.restarter = AutoRestarter(cast(Context, context), self.herder, lambda: self.now)
+        self.restarter = AutoRestarter(cast(Context, context), self.do_here, lambda: self.now)
         self.show(State.RUNNING, State.RUNNING)
 
     def show(self, connector: State, *tasks: State, worker: str = HERE) -> None:
@@ -49,9 +49,9 @@ class Bench:
     def after(self, minutes: float) -> int:
         """How often it was restarted after so many more minutes, looked at once."""
         self.now += minutes * MINUTE
-        before = self.herder.restart_own_failed.call_count
+        before = self.do_here.call_count
         self.restarter.check()
-        return int(self.herder.restart_own_failed.call_count - before)
+        return int(self.do_here.call_count - before)
 
     @property
     def count(self) -> int:
@@ -70,16 +70,19 @@ def test_what_is_healthy_is_left_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("connector", "tasks"),
-    [(State.FAILED, ()), (State.RUNNING, (State.RUNNING, State.FAILED))],
+    ("connector", "tasks", "plan"),
+    [
+        (State.FAILED, (), {"connector": True, "tasks": []}),
+        (State.RUNNING, (State.RUNNING, State.FAILED), {"connector": False, "tasks": [1]}),
+    ],
 )
 def test_a_failed_connector_or_task_is_restarted_at_once(
-    connector: State, tasks: tuple[State, ...]
+    connector: State, tasks: tuple[State, ...], plan: Any
 ) -> None:
     bench = Bench()
     bench.show(connector, *tasks)
     assert bench.after(0) == 1
-    bench.herder.restart_own_failed.assert_called_once_with(NAME)
+    bench.do_here.assert_called_once_with(NAME, "restart", plan)
     assert bench.count == 1
     assert bench.metrics.of(NAME).auto_restarts.last_ms
 
@@ -134,7 +137,7 @@ def test_another_workers_connector_is_its_own_affair() -> None:
 def test_a_restart_that_is_refused_counts_and_harms_nobody() -> None:
     bench = Bench()
     bench.show(State.FAILED)
-    bench.herder.restart_own_failed.side_effect = Conflict("a rebalance is underway")
+    bench.do_here.side_effect = Conflict("a rebalance is underway")
     assert bench.after(0) == 1
     assert bench.after(1) == 0
     assert bench.after(1) == 1
