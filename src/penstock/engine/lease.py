@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Any
 
 from penstock.engine.pipeline import Pipeline
+from penstock.engine.references import Providers
 from penstock.kafka.clients import Connection
 from penstock.kafka.transactions import GroupOffsets
 from penstock.logs.levels import Levels
@@ -89,6 +90,8 @@ class Lease:
     secrets: tuple[str, ...]
     producer_settings: Mapping[str, Any]
     log_levels: Levels = field(default_factory=Levels, kw_only=True)
+    providers: Providers = field(default_factory=Providers, kw_only=True)
+    """What the references in ``config`` are resolved with, by the lease itself."""
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,12 @@ from typing import Any, Generic, TypeVar
 from penstock.engine import producers
 from penstock.engine.heartbeats import Heartbeat, beating
 from penstock.engine.lease import End, Lease, Report
+from penstock.engine.lease_config import resolved
 from penstock.engine.lease_logs import logged
 from penstock.engine.traces import ending_of, trace_of
 from penstock.kafka.errors import LeaseLost
 from penstock.kafka.transactions import Transactions
+from penstock.sdk.errors import ConfigError
 
 L = TypeVar("L", bound=Lease)
 
@@ -110,6 +112,12 @@ def run(lease: L, loop_class: type[LeaseLoop[L]]) -> Report:
         logged(lease) as lines,
         beating(lease.heartbeat, lease.lease_id, lease.limits, lines) as heartbeat,
     ):
+        try:
+            lease = resolved(lease)
+        except ConfigError as error:
+            heartbeat.progress.ended_early = True
+            trace = trace_of(error, lease.secrets)
+            return Report(lease.task, lease.lease_id, End.FAILED, trace=trace)
         loop = loop_class(lease, heartbeat)
         end, trace = End.DONE, ""
         try:

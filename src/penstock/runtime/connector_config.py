@@ -69,6 +69,16 @@ COMMON = ConfigDef(
         group="Transforms",
     ),
     ConfigKey(
+        "config.action.reload",
+        default="restart",
+        validator=one_of("none", "restart"),
+        importance=Importance.LOW,
+        doc="What happens when a file that this config refers to through a config provider "
+        "changes. restart: the connector and its tasks begin anew. none: nothing, but tasks "
+        "read the values again with their next lease.",
+        group=COMMON_GROUP,
+    ),
+    ConfigKey(
         "errors.tolerance",
         default="none",
         validator=one_of("none", "all"),

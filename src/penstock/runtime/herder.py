@@ -27,6 +27,7 @@ from penstock.runtime.runner import Context
 from penstock.runtime.states import Target
 from penstock.runtime.validation import Validator
 from penstock.runtime.views import Views
+from penstock.runtime.worker_rules import Rules
 
 log = logging.getLogger(__name__)
 
@@ -34,9 +35,9 @@ log = logging.getLogger(__name__)
 class Herder:
     """The cluster as its users see it. Thread-safe."""
 
-    def __init__(self, plugins: Plugins, group_id: str) -> None:
+    def __init__(self, plugins: Plugins, group_id: str, rules: Rules | None = None) -> None:
         self._plugins = plugins
-        self._validator = Validator(plugins, group_id)
+        self._validator = Validator(plugins, group_id, rules)
         self._loggers = Loggers()
         self._locks: dict[str, threading.RLock] = defaultdict(threading.RLock)
         self._cluster: Cluster | None = None

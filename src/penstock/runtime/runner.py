@@ -22,6 +22,7 @@ from typing import Any
 from confluent_kafka.admin import AdminClient
 
 from penstock.engine.lease import End, Lease, Limits, Membership, Report
+from penstock.engine.references import Resolved
 from penstock.engine.traces import trace_of
 from penstock.engine.turns import Engine, Turn, TurnBroken
 from penstock.kafka import transactions
@@ -37,6 +38,7 @@ from penstock.runtime.offset_store import OffsetStore
 from penstock.runtime.pipelines import build_pipeline
 from penstock.runtime.plugins import Plugin, Plugins
 from penstock.runtime.position_copies import PositionCopies
+from penstock.runtime.reloading import PAUSE_SECONDS, ReloadWatch
 from penstock.runtime.scheduler import REST, Next, Scheduler
 from penstock.runtime.states import State, Status
 from penstock.runtime.status_store import StatusStore
@@ -89,11 +91,18 @@ class Runner(ABC):
         self.name = name
         self.context = context
         self.config = dict(config)
+        """With the values that its references name, once the connector was started."""
         self.plugin = plugin
         self.unsure = True
         self.failed: dict[int, str] = dict(failed or {})
-        self._secrets = (*definition.secrets(config), *context.connection.secrets())
-        hide(self._secrets, name)
+        self._raw = dict(config)
+        self._definition = definition
+        self._providers = context.worker.rules.providers
+        self._watch = ReloadWatch(self._providers, config)
+        written = (s for s in definition.secrets(config) if not self._providers.refers(s))
+        self._secrets = (*written, *context.connection.secrets())
+        self._hidden = self._secrets
+        hide(self._hidden, name)
         self._activity = threading.Lock()
         self._halted = threading.Event()
         self._connector: Any = None
@@ -109,16 +118,22 @@ class Runner(ABC):
     def look(self) -> Next:
         """Start the connector if need be, and see whether there is anything to do."""
         with self._activity:
-            if self._halted.is_set() or self._broken:
+            if self._halted.is_set():
                 return REST
-            if self._connector is None and not self._start():
-                return REST
+            if self._watch.changed():
+                self._begin_anew()
+            if self._broken or (self._connector is None and not self._start()):
+                return self._rest()
             if len(self.failed) >= len(self._tasks) and not self._live():
-                return REST
+                return self._rest()
             try:
                 return self._look()
             except KafkaFault as error:
                 return self._later(error)
+
+    def _rest(self) -> Next:
+        """Nothing to do until somebody acts, be it only that a secret is renewed."""
+        return Next(delay=PAUSE_SECONDS) if self._watch.active else REST
 
     def turn(self) -> Next:
         """Run one turn, after making sure of the positions."""
@@ -169,17 +184,36 @@ class Runner(ABC):
     def _start(self) -> bool:
         """Make and start the connector; FAILED with its trace if that goes wrong."""
         try:
+            found = self._resolve()
             self._connector = self.plugin.cls()
             self._connector.start(self.config)
-            tasks = self._task_configs()
+            tasks = [found.templated(self._raw, task) for task in self._task_configs()]
         except Exception as error:  # noqa: BLE001 (whatever it is turns the connector FAILED)
-            self._fail_connector(trace_of(error, self._secrets))
+            self._fail_connector(trace_of(error, self._hidden))
             return False
         if tasks != self.context.configs.tasks(self.name):
             self.context.configs.put_tasks(self.name, tasks)
         self._tasks = tasks
         self._report_running()
         return True
+
+    def _resolve(self) -> Resolved:
+        """Ask the config providers; what they know is hidden from now on."""
+        self._watch.begin()
+        found = self._providers.resolve(self._raw)
+        self.config = found.config
+        secrets = (*self._definition.secrets(found.config), *found.secrets)
+        self._hidden = tuple(dict.fromkeys((*self._secrets, *secrets)))
+        hide(self._hidden, self.name)
+        return found
+
+    def _begin_anew(self) -> None:
+        """Restart the connector and all its tasks, those that failed too."""
+        log.info("what the config refers to has changed: the connector is restarted")
+        self._stop_object()
+        self._broken = False
+        self.failed.clear()
+        self.unsure = True
 
     def _task_configs(self) -> list[dict[str, str]]:
         maximum = int(self.config.get("tasks.max", "1"))
@@ -198,13 +232,17 @@ class Runner(ABC):
             log.warning("a callback does not return; leaving it behind")
             return
         try:
-            if self._connector is not None:
-                self._connector.stop()
+            self._stop_object()
+        finally:
+            self._activity.release()
+
+    def _stop_object(self) -> None:
+        connector, self._connector = self._connector, None
+        try:
+            if connector is not None:
+                connector.stop()
         except Exception:
             log.exception("stopping the connector failed")
-        finally:
-            self._connector = None
-            self._activity.release()
 
     # States.
 
@@ -370,6 +408,7 @@ class Runner(ABC):
             "heartbeat": context.engine.heartbeat_address,
             "limits": limits,
             "secrets": self._secrets,
+            "providers": self._providers,
             "log_levels": in_use(),
             "producer_settings": {"client.id": client_id("producer", self.name, task)},
             "task_class": self._connector.task_class,

@@ -57,7 +57,7 @@ class Worker:
         self.config = config
         self.worker_id = worker_id
         self.plugins = Plugins()
-        self.herder = Herder(self.plugins, config.group_id)
+        self.herder = Herder(self.plugins, config.group_id, config.rules)
         self._kafka_port = embedded_kafka_port
         self._broker: EmbeddedBroker | None = None
         self._undo: list[Callable[[], None]] = []
@@ -113,7 +113,7 @@ class Worker:
     def _build(self, java: Java, jars: Jars) -> tuple[Context, Cluster, str]:
         config = self.config
         connection = config.connection(self.bootstrap_servers)
-        hide(connection.secrets())
+        hide([*connection.secrets(), *config.secrets])
         admin = clients.admin(connection)
         replication = config["storage.replication.factor"]
         topic = worker_topic(config.group_id)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from penstock.engine.lease import Limits
 from penstock.kafka.clients import Connection
 from penstock.logs.settings import LOG_KEYS
+from penstock.runtime.provider_config import providers_of
+from penstock.runtime.worker_rules import Rules
 from penstock.sdk.config import ConfigDef, ConfigKey, Importance, Type
 from penstock.sdk.config_validators import at_least, non_empty
 
@@ -108,11 +110,19 @@ class WorkerConfig:
     data_dir: Path
     properties: Mapping[str, str]
     values: Mapping[str, Any]
+    rules: Rules = field(default_factory=Rules)
+    secrets: tuple[str, ...] = ()
+    """What references in the worker's own properties have led to."""
 
     @staticmethod
     def from_properties(properties: Mapping[str, str], data_dir: Path) -> WorkerConfig:
         """Check ``properties``; ConfigError says which one is wrong and why."""
-        return WorkerConfig(data_dir, dict(properties), WORKER.parse(properties))
+        providers = providers_of(properties)
+        found = providers.resolve(properties)
+        rules = Rules(providers)
+        return WorkerConfig(
+            data_dir, found.config, WORKER.parse(found.config), rules, found.secrets
+        )
 
     def __getitem__(self, key: str) -> Any:
         return self.values[key]
