@@ -69,6 +69,7 @@ def worker(
         {
             "bootstrap.servers": broker.bootstrap_servers,
             "group.id": "suite",
+            "connector.client.config.override.policy": "All",
             "config.providers": "file,dir",
             "config.providers.file.class": PROVIDERS + "FileConfigProvider",
             "config.providers.file.param.allowed.paths": str(secrets_folder),

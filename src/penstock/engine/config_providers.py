@@ -9,7 +9,6 @@ stays as it is written. What is there and cannot be read raises ConfigError, wit
 
 from __future__ import annotations
 
-import logging
 import os
 import re
 from collections.abc import Iterable
@@ -19,8 +18,6 @@ from typing import Protocol
 
 from penstock.kafka.properties import parse_properties
 from penstock.sdk.errors import ConfigError
-
-log = logging.getLogger(__name__)
 
 
 class Provider(Protocol):
@@ -59,7 +56,7 @@ class FileProvider:
     def get(self, path: str, key: str) -> str | None:
         """The entry of this key."""
         file = self.file(path, key)
-        return _not_allowed(path) if file is None else _entries(file, path).get(key)
+        return None if file is None else _entries(file, path).get(key)
 
     def file(self, path: str, key: str) -> Path | None:
         """The properties file."""
@@ -75,9 +72,7 @@ class DirectoryProvider:
     def get(self, path: str, key: str) -> str | None:
         """What the file of this name holds."""
         file = self.file(path, key)
-        if file is None:
-            return _not_allowed(path)
-        if not file.is_file():
+        if file is None or not file.is_file():
             return None
         try:
             return file.read_text(encoding="utf-8")
@@ -107,10 +102,6 @@ class EnvVarProvider:
     def file(self, path: str, key: str) -> Path | None:
         """None: a process keeps its environment."""
         return None
-
-
-def _not_allowed(path: str) -> None:
-    log.warning("%s is not among the allowed.paths of its config provider", path)
 
 
 def _entries(file: Path, shown: str) -> dict[str, str]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from penstock.engine.new_topics import TopicGroup
 from penstock.engine.pipeline import Pipeline
 from penstock.engine.references import Providers
 from penstock.kafka.clients import Connection
@@ -92,6 +93,10 @@ class Lease:
     log_levels: Levels = field(default_factory=Levels, kw_only=True)
     providers: Providers = field(default_factory=Providers, kw_only=True)
     """What the references in ``config`` are resolved with, by the lease itself."""
+    consumer_settings: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
+    admin_settings: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
+    overrides: Mapping[str, str] = field(default_factory=dict, kw_only=True)
+    """``producer.override.*`` and the like, as the connector's config has them."""
 
 
 @dataclass(frozen=True)
@@ -102,6 +107,8 @@ class SourceLease(Lease):
     offsets_topic: str
     positions: tuple[KeyedOffset, ...]
     partition_keys: tuple[str, ...] = ()
+    topic_groups: tuple[TopicGroup, ...] = ()
+    """How to create topics that are not there; none leaves it to the broker."""
 
 
 @dataclass(frozen=True)

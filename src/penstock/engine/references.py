@@ -22,6 +22,8 @@ class Resolved:
     config: dict[str, str]
     found: Mapping[str, str] = field(default_factory=dict)
     """By the text of the reference."""
+    missing: tuple[str, ...] = ()
+    """References that stay as they are: nothing there, or nothing that may be read."""
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -61,16 +63,14 @@ class Providers:
         config = {k: v for k, v in config.items() if not _defines(k)}
         if not self.by_name:
             return Resolved(config)
-        found: dict[str, str] = {}
-        for reference, provider, path, key in self._references(config):
-            value = provider.get(path, key) if reference not in found else None
-            if value is not None:
-                found[reference] = value
+        asked = {r: (provider, path, key) for r, provider, path, key in self._references(config)}
+        values = {r: provider.get(path, key) for r, (provider, path, key) in asked.items()}
+        found = {r: value for r, value in values.items() if value is not None}
         replaced = {
             k: REFERENCE.sub(lambda match: found.get(match[0], match[0]), v)
             for k, v in config.items()
         }
-        return Resolved(replaced, found)
+        return Resolved(replaced, found, tuple(r for r in asked if r not in found))
 
     def files(self, config: Mapping[str, str]) -> set[Path]:
         """The files behind the references of a config."""

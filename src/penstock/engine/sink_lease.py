@@ -168,12 +168,13 @@ class SinkLoop(LeaseLoop[SinkLease]):
             yield self._lease.copy_topic, key, copy_value(end, metadata)
 
 
-def _wanted(lease: SinkLease) -> dict[str, bool]:
-    """Whether anybody looks at them: they cost as much as the rest of a record, or more."""
+def _wanted(lease: SinkLease) -> dict[str, Any]:
+    """How to read, and whether anybody looks at what costs as much as the rest of a record."""
     task = lease.task_class
     return {
         "headers": task.wants_headers or bool(lease.tolerance.dead_letter_topic),
         "timestamps": task.wants_timestamps or bool(lease.pipeline.transforms),
+        "settings": lease.consumer_settings,
     }
 
 

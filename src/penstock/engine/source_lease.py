@@ -13,7 +13,8 @@ from typing import Any
 from penstock.engine.heartbeats import Heartbeat
 from penstock.engine.lease import KeyedOffset, SourceLease
 from penstock.engine.lease_loop import LeaseLoop
-from penstock.engine.producing import produce
+from penstock.engine.new_topics import NewTopics
+from penstock.engine.producing import produce, topics_in
 from penstock.kafka.errors import TransactionAborted
 from penstock.kafka.json_forms import dump
 from penstock.kafka.offset_keys import in_order, offset_key
@@ -39,6 +40,7 @@ class SourceLoop(LeaseLoop[SourceLease]):
             canonical(partition): (key, partition, offset)
             for key, partition, offset in lease.positions
         }
+        self._new_topics = NewTopics(lease.topic_groups, lease.connection, lease.admin_settings)
         self._committed: dict[str, KeyedOffset] = {}
         self._pending: dict[str, KeyedOffset] = {}
 
@@ -87,7 +89,10 @@ class SourceLoop(LeaseLoop[SourceLease]):
 
     def _produce(self, producer: Transactions, batch: SourceBatch) -> None:
         self._begin()
-        sent = produce(producer, self._lease.pipeline.encode(batch.records))
+        encoded = self._lease.pipeline.encode(batch.records)
+        if self._lease.topic_groups:
+            self._new_topics.ensure(topics_in(encoded))
+        sent = produce(producer, encoded)
         self._count(sent.records, sent.payload_bytes)
         self._topics |= sent.topics
         for partition, offset in batch.offsets:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, OffsetSpec, ResourceType
@@ -48,10 +48,18 @@ def _refuse_unless_compacted(client: AdminClient, topic: str) -> None:
         )
 
 
-def ensure_topic(client: AdminClient, topic: str, *, partitions: int = -1) -> bool:
-    """Create ``topic`` with the broker's defaults if it is missing; whether it was."""
+def ensure_topic(
+    client: AdminClient,
+    topic: str,
+    *,
+    partitions: int = -1,
+    replication: int = -1,
+    config: Mapping[str, str] | None = None,
+) -> bool:
+    """Create ``topic`` if it is missing, where not told with the broker's defaults; if it was."""
+    new = NewTopic(topic, partitions, replication, config=dict(config or {}))
     try:
-        client.create_topics([NewTopic(topic, partitions, -1)])[topic].result(ADMIN_TIMEOUT)
+        client.create_topics([new])[topic].result(ADMIN_TIMEOUT)
     except KafkaException as error:
         if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
             raise

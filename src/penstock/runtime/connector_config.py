@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 
 from penstock.columnar.java_regex import compiled, java_regex
+from penstock.runtime.topic_creation import GROUPS_KEY
 from penstock.sdk.config import ConfigDef, ConfigKey, Importance, Type
 from penstock.sdk.config_validators import at_least, no_control_characters, one_of
 
@@ -87,7 +88,7 @@ COMMON = ConfigDef(
     ),
 )
 
-SOURCE = COMMON
+SOURCE = COMMON + ConfigDef(GROUPS_KEY)
 
 SINK = COMMON + ConfigDef(
     ConfigKey(

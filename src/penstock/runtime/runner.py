@@ -26,7 +26,7 @@ from penstock.engine.references import Resolved
 from penstock.engine.traces import trace_of
 from penstock.engine.turns import Engine, Turn, TurnBroken
 from penstock.kafka import transactions
-from penstock.kafka.clients import Connection
+from penstock.kafka.clients import Connection, secret_values
 from penstock.kafka.errors import KafkaFault
 from penstock.kafka.names import client_id, transactional_id
 from penstock.logs.levels import in_use
@@ -35,6 +35,7 @@ from penstock.logs.subject import about
 from penstock.runtime.config_store import ConfigStore
 from penstock.runtime.end_offsets import EndOffsets
 from penstock.runtime.offset_store import OffsetStore
+from penstock.runtime.override_policy import clients_used, overrides_in
 from penstock.runtime.pipelines import build_pipeline
 from penstock.runtime.plugins import Plugin, Plugins
 from penstock.runtime.position_copies import PositionCopies
@@ -44,7 +45,8 @@ from penstock.runtime.states import State, Status
 from penstock.runtime.status_store import StatusStore
 from penstock.runtime.worker_config import WorkerConfig
 from penstock.sdk.config import ConfigDef
-from penstock.sdk.errors import FatalError
+from penstock.sdk.connectors import SinkConnector
+from penstock.sdk.errors import ConfigError, FatalError
 
 log = logging.getLogger(__name__)
 
@@ -185,6 +187,7 @@ class Runner(ABC):
         """Make and start the connector; FAILED with its trace if that goes wrong."""
         try:
             found = self._resolve()
+            self._check_overrides()
             self._connector = self.plugin.cls()
             self._connector.start(self.config)
             tasks = [found.templated(self._raw, task) for task in self._task_configs()]
@@ -202,10 +205,20 @@ class Runner(ABC):
         self._watch.begin()
         found = self._providers.resolve(self._raw)
         self.config = found.config
-        secrets = (*self._definition.secrets(found.config), *found.secrets)
+        overridden = secret_values(overrides_in(found.config))
+        secrets = (*self._definition.secrets(found.config), *found.secrets, *overridden)
         self._hidden = tuple(dict.fromkeys((*self._secrets, *secrets)))
         hide(self._hidden, self.name)
+        if found.missing:
+            log.warning("nothing to be had for %s: taken as it is", ", ".join(found.missing))
         return found
+
+    def _check_overrides(self) -> None:
+        """A config may have been stored before the worker's policy was what it is."""
+        sink = issubclass(self.plugin.cls, SinkConnector)
+        policy = self.context.worker.rules.overrides
+        if errors := policy.errors(self.config, clients_used(self.config, sink=sink)):
+            raise ConfigError("; ".join(f"{key}: {text}" for key, text in errors))
 
     def _begin_anew(self) -> None:
         """Restart the connector and all its tasks, those that failed too."""
@@ -409,6 +422,7 @@ class Runner(ABC):
             "limits": limits,
             "secrets": self._secrets,
             "providers": self._providers,
+            "overrides": overrides_in(self._raw),
             "log_levels": in_use(),
             "producer_settings": {"client.id": client_id("producer", self.name, task)},
             "task_class": self._connector.task_class,

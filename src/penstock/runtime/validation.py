@@ -10,8 +10,10 @@ from typing import Any
 from penstock.kafka.names import sink_group
 from penstock.runtime.connector_config import SINK, SOURCE, sink_topic_errors
 from penstock.runtime.errors import BadRequest
+from penstock.runtime.override_policy import clients_used
 from penstock.runtime.plugins import Plugin, Plugins
 from penstock.runtime.redaction import redacted, resolved_to_validate
+from penstock.runtime.topic_creation import creation_keys
 from penstock.runtime.worker_rules import Rules
 from penstock.sdk.config import ConfigDef, ConfigKey, ConfigValue
 from penstock.sdk.connectors import Connector, SinkConnector
@@ -93,7 +95,8 @@ class Validator:
 
     def definition(self, plugin: Plugin, config: Mapping[str, str | None]) -> ConfigDef:
         """The connector's own keys and the framework's, with those of its converters."""
-        framework = SINK if issubclass(plugin.cls, SinkConnector) else SOURCE
+        sink = issubclass(plugin.cls, SinkConnector)
+        framework = SINK if sink else SOURCE + creation_keys(config)
         own: ConfigDef = plugin.cls.config_def
         return framework + own + self._part_keys(config)
 
@@ -126,7 +129,9 @@ class Validator:
 
     def _framework_errors(self, plugin: Plugin, config: Mapping[str, str]) -> list[tuple[str, str]]:
         errors = [*self._unknown_parts(config), *_duplicate_aliases(config)]
-        if issubclass(plugin.cls, SinkConnector):
+        sink = issubclass(plugin.cls, SinkConnector)
+        errors += self._rules.overrides.errors(config, clients_used(config, sink=sink))
+        if sink:
             errors += sink_topic_errors(config)
             name = config.get("name", "")
             if sink_group(name) == self._group_id:

@@ -10,6 +10,7 @@ from typing import Any
 from penstock.engine.lease import Limits
 from penstock.kafka.clients import Connection
 from penstock.logs.settings import LOG_KEYS
+from penstock.runtime.override_policy import ALLOWLIST_KEY, POLICY_KEY, OverridePolicy
 from penstock.runtime.provider_config import providers_of
 from penstock.runtime.worker_rules import Rules
 from penstock.sdk.config import ConfigDef, ConfigKey, Importance, Type
@@ -97,6 +98,26 @@ WORKER = ConfigDef(
         validator=at_least(1000),
         doc="How often unchanged sink offsets are committed again, so that they never expire.",
     ),
+    ConfigKey(
+        "topic.creation.enable",
+        Type.BOOLEAN,
+        default=True,
+        doc="Whether source connectors may create topics, with topic.creation.* in their config.",
+    ),
+    ConfigKey(
+        POLICY_KEY,
+        default="None",
+        doc="Which settings of its Kafka clients a connector's config may choose, with "
+        "producer.override.*, consumer.override.* and admin.override.*: None, Principal (who it "
+        "logs in as), Allowlist, or All. Settings that would run code are never among them.",
+    ),
+    ConfigKey(
+        ALLOWLIST_KEY,
+        Type.LIST,
+        default=[],
+        doc="For the policy Allowlist: names of settings, without prefix. One that names a class, "
+        "a file or a URL for sasl.* or ssl.* takes the policy All.",
+    ),
     *LOG_KEYS,
 )
 
@@ -119,10 +140,10 @@ class WorkerConfig:
         """Check ``properties``; ConfigError says which one is wrong and why."""
         providers = providers_of(properties)
         found = providers.resolve(properties)
-        rules = Rules(providers)
-        return WorkerConfig(
-            data_dir, found.config, WORKER.parse(found.config), rules, found.secrets
-        )
+        values = WORKER.parse(found.config)
+        policy = OverridePolicy.named(values[POLICY_KEY], values[ALLOWLIST_KEY])
+        rules = Rules(providers, policy)
+        return WorkerConfig(data_dir, found.config, values, rules, found.secrets)
 
     def __getitem__(self, key: str) -> Any:
         return self.values[key]

@@ -57,7 +57,7 @@ def test_values_reach_the_task_and_nothing_else(
     reach("RUNNING", "FAILED")
     trace = connectors.task_status(name, 0)["trace"]
     assert "cannot log in with [hidden]" in trace
-    assert topics.values(f"to-{name}") == [f"0:{number}" for number in range(20)]
+    assert topics.end(f"to-{name}", committed=False) >= 20
 
     (task,) = connectors.tasks(name)
     assert task["config"] == {**sent, "name": name, "task.id": "0", "task.class": task_class()}

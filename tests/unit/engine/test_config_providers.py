@@ -85,6 +85,7 @@ def test_what_is_not_there_or_not_allowed_stays_as_it_is(
     found = providers.resolve({"k": text})
     assert found.config == {"k": text}
     assert found.secrets == ()
+    assert all(missing in text for missing in found.missing)
 
 
 def test_a_link_within_the_allowed_folder_is_followed(providers: Providers, folder: Path) -> None:
