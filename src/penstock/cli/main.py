@@ -14,7 +14,7 @@ import typer
 from rich.markup import escape
 
 from penstock import __version__
-from penstock.cli import apply, delete, demo, describe, get, lifecycle, patch, show_logs, up
+from penstock.cli import apply, delete, demo, describe, get, lifecycle, patch, show_logs, up, worker
 from penstock.cli.doctor import command as doctor
 from penstock.cli.next_steps import next_step
 from penstock.cli.output import console
@@ -28,6 +28,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(up.up)
+app.command()(worker.worker)
 app.command()(demo.demo)
 app.command()(show_logs.logs)
 app.command()(doctor.doctor)

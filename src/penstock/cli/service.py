@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from penstock.rest import RestServer, create_app, listen
+from penstock.runtime.listeners import advertised
 from penstock.runtime.worker import Worker, WorkerConfig
 
 HOST = "127.0.0.1"
@@ -23,12 +24,13 @@ class Service:
         data_dir: Path,
         port: int,
         kafka_port: int | None = None,
+        host: str = HOST,
     ) -> None:
         config = WorkerConfig.from_properties(properties, data_dir)
-        listener = listen(HOST, port)
-        address = f"{HOST}:{listener.getsockname()[1]}"
+        listener = listen(host, port)
+        address = advertised(properties, host, listener.getsockname()[1])
         self.worker = Worker(config, embedded_kafka_port=kafka_port, worker_id=address)
-        self.rest = RestServer(create_app(self.worker.herder), HOST, port, listener)
+        self.rest = RestServer(create_app(self.worker.herder), host, port, listener)
 
     @property
     def url(self) -> str:

@@ -21,7 +21,6 @@ from penstock.cli.signals import EndingSignals
 if TYPE_CHECKING:
     from penstock.cli.service import Service
 
-DEFAULT_PORT = 8083
 STOP_SECONDS = 9.5
 
 DataDir = Annotated[
@@ -35,7 +34,14 @@ DataDir = Annotated[
     ),
 ]
 Port = Annotated[
-    int, typer.Option("--port", min=0, max=65535, help="Port of the REST API; 0 takes a free one.")
+    int | None,
+    typer.Option(
+        "--port",
+        min=0,
+        max=65535,
+        help="Port of the REST API; 0 takes a free one.",
+        show_default="8083, or that of listeners in --worker-config",
+    ),
 ]
 KafkaPort = Annotated[
     int | None,
@@ -97,7 +103,7 @@ LogFormat = Annotated[
 def up(
     *,
     data_dir: DataDir = None,
-    port: Port = DEFAULT_PORT,
+    port: Port = None,
     kafka_port: KafkaPort = None,
     bootstrap_servers: Brokers = None,
     worker_config: WorkerConfigFile = None,
@@ -111,19 +117,26 @@ def up(
     data folder and Kafka: stopped and started again, everything goes on where it was.
     Ctrl-C or SIGTERM stops it in order, a second Ctrl-C at once.
     """
-    from penstock.cli.service import Service
-
     options = {
         "bootstrap.servers": bootstrap_servers,
         "spark.master": master,
         "log.level": log_level,
         "log.format": log_format,
     }
-    properties = worker_properties(worker_config, options)
-    folder = worker_folder(data_dir)
+    serve(worker_properties(worker_config, options), worker_folder(data_dir), port, kafka_port)
+
+
+def serve(
+    properties: Mapping[str, str], folder: Path, port: int | None, kafka_port: int | None = None
+) -> None:
+    """Run a worker until a signal ends it; ConfigError if its properties are wrong."""
+    from penstock.cli.service import Service
+    from penstock.runtime.listeners import loopback_listener
+
+    place = loopback_listener(properties, port)
     with EndingSignals() as signals:
         log = log_to(folder, properties)
-        service = Service(properties, folder, port, kafka_port)
+        service = Service(properties, folder, place.port, kafka_port, place.host)
         try:
             run(service, folder, log)
         except KeyboardInterrupt:

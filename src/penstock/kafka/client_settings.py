@@ -16,6 +16,8 @@ from penstock.kafka import clients
 from penstock.kafka.clients import Connection
 from penstock.sdk.errors import ConfigError
 
+CLIENTS = ("producer", "consumer", "admin")
+
 RENAMED: Mapping[str, str] = {
     "max.request.size": "message.max.bytes",
     "fetch.max.wait.ms": "fetch.wait.max.ms",
@@ -37,6 +39,30 @@ JAAS = re.compile(
 JAAS_OPTION = re.compile(r"(\w+)\s*=\s*\"((?:[^\"\\]|\\.)*)\"")
 JAVA_ONLY = re.compile(r".*(class|classes|reporters|serializer|deserializer|providers)$")
 
+HELD: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "producer": {
+        "acks": ("all", "-1"),
+        "enable.idempotence": ("true",),
+        "transactional.id": (),
+        "transaction.timeout.ms": (),
+        "bootstrap.servers": (),
+    },
+    "consumer": {
+        "group.id": (),
+        "group.instance.id": (),
+        "group.protocol": (),
+        "enable.auto.commit": ("false",),
+        "enable.auto.offset.store": ("false",),
+        "enable.partition.eof": ("true",),
+        "auto.offset.reset": ("earliest",),
+        "isolation.level": ("read_committed",),
+        "bootstrap.servers": (),
+    },
+    "admin": {"bootstrap.servers": ()},
+}
+"""Settings that the worker itself needs as they are, and the values that change nothing."""
+
+
 Settings = Mapping[str, str]
 
 
@@ -46,6 +72,11 @@ def client_settings(given: Settings) -> dict[str, Any]:
     for key in given:
         settings |= translated(key, given)
     return settings
+
+
+def changes_nothing(kind: str, key: str, value: str) -> bool:
+    """Whether what the worker itself needs of such a client stays as it is."""
+    return key not in HELD[kind] or value.strip().lower() in HELD[kind][key]
 
 
 def translated(key: str, given: Settings) -> dict[str, str]:

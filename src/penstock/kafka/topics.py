@@ -14,13 +14,19 @@ ADMIN_TIMEOUT = 20.0
 
 
 def ensure_compacted(
-    client: AdminClient, topic: str, *, partitions: int, replication: int = -1
+    client: AdminClient,
+    topic: str,
+    *,
+    partitions: int,
+    replication: int = -1,
+    settings: Mapping[str, str] | None = None,
 ) -> int:
     """Create ``topic`` compacted if it is missing; its number of partitions.
 
     A topic that exists and is not compacted is refused: it would forget what we store in it.
     """
-    new = NewTopic(topic, partitions, replication, config={"cleanup.policy": "compact"})
+    config = {**(settings or {}), "cleanup.policy": "compact"}
+    new = NewTopic(topic, partitions, replication, config=config)
     try:
         client.create_topics([new], operation_timeout=ADMIN_TIMEOUT)[topic].result(ADMIN_TIMEOUT)
     except KafkaException as error:

@@ -17,7 +17,7 @@ from penstock import __version__
 from penstock.logs.subject import about
 from penstock.runtime.actions import Actions
 from penstock.runtime.cluster import Cluster
-from penstock.runtime.errors import BadRequest, Conflict, NotFound
+from penstock.runtime.errors import BadRequest, Conflict, Forbidden, NotFound
 from penstock.runtime.loggers import Loggers
 from penstock.runtime.offsets_api import OffsetsApi
 from penstock.runtime.plugins import Plugins
@@ -179,12 +179,19 @@ class Herder:
         return self._views.task_status(name, task)
 
     def topics(self, name: str) -> dict[str, Any]:
-        """The topics that the connector has used."""
+        """The topics that the connector has used; Forbidden where they are not noted."""
+        self._require("topic.tracking.enable", "Topic tracking is disabled.")
         return {name: {"topics": self._context.statuses.topics(name)}}
 
     def reset_topics(self, name: str) -> None:
-        """Forget the topics that the connector has used."""
+        """Forget the topics that the connector has used; Forbidden where that is not wanted."""
+        self._require("topic.tracking.enable", "Topic tracking is disabled.")
+        self._require("topic.tracking.allow.reset", "Topic tracking reset is disabled.")
         self._context.statuses.forget_topics(name)
+
+    def _require(self, switch: str, refusal: str) -> None:
+        if not self._context.worker[switch]:
+            raise Forbidden(refusal)
 
     # Lifecycle.
 

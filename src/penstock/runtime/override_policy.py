@@ -11,11 +11,16 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from penstock.kafka.client_settings import client_settings, refusal, translated
+from penstock.kafka.client_settings import (
+    CLIENTS,
+    changes_nothing,
+    client_settings,
+    refusal,
+    translated,
+)
 from penstock.sdk.config import invalid_value
 from penstock.sdk.errors import ConfigError
 
-KINDS = ("producer", "consumer", "admin")
 POLICIES = ("None", "Principal", "All", "Allowlist")
 POLICY_KEY = "connector.client.config.override.policy"
 ALLOWLIST_KEY = "connector.client.config.override.allowlist"
@@ -27,28 +32,6 @@ NAMES_A_PLACE = re.compile(r"(sasl|ssl)\..*(class|location|file|url|keytab|cmd)"
 RUNS_CODE = frozenset(
     {"plugin.library.paths", "sasl.kerberos.kinit.cmd", "ssl.engine.location", "ssl.providers"}
 )
-HELD: Mapping[str, Mapping[str, tuple[str, ...]]] = {
-    "producer": {
-        "acks": ("all", "-1"),
-        "enable.idempotence": ("true",),
-        "transactional.id": (),
-        "transaction.timeout.ms": (),
-        "bootstrap.servers": (),
-    },
-    "consumer": {
-        "group.id": (),
-        "group.instance.id": (),
-        "group.protocol": (),
-        "enable.auto.commit": ("false",),
-        "enable.auto.offset.store": ("false",),
-        "enable.partition.eof": ("true",),
-        "auto.offset.reset": ("earliest",),
-        "isolation.level": ("read_committed",),
-        "bootstrap.servers": (),
-    },
-    "admin": {"bootstrap.servers": ()},
-}
-"""Settings that the worker itself needs as they are, and the values that change nothing."""
 
 
 @dataclass(frozen=True)
@@ -101,12 +84,12 @@ def clients_used(config: Mapping[str, str], *, sink: bool) -> tuple[str, ...]:
 
 def overrides_in(config: Mapping[str, str]) -> dict[str, str]:
     """The entries of ``config`` that are overrides."""
-    prefixes = tuple(f"{kind}.override." for kind in KINDS)
+    prefixes = tuple(f"{kind}.override." for kind in CLIENTS)
     return {k: v for k, v in config.items() if k.startswith(prefixes)}
 
 
 def _wrong_values(kind: str, prefix: str, given: Mapping[str, str]) -> list[tuple[str, str]]:
-    held = [(prefix + k, _held(k)) for k, v in given.items() if not _harmless(kind, k, v)]
+    held = [(prefix + k, _held(k)) for k, v in given.items() if not changes_nothing(kind, k, v)]
     if held:
         return held
     try:
@@ -115,10 +98,6 @@ def _wrong_values(kind: str, prefix: str, given: Mapping[str, str]) -> list[tupl
         return [(prefix + (error.key or ""), f"{prefix}{error}")]
     why = refusal(kind, settings)
     return [_blamed(why, kind, given)] if why else []
-
-
-def _harmless(kind: str, key: str, value: str) -> bool:
-    return key not in HELD[kind] or value.strip().lower() in HELD[kind][key]
 
 
 def _held(key: str) -> str:

@@ -369,7 +369,8 @@ class Runner(ABC):
 
     def _take(self, report: Report) -> None:
         self._absorb(report)
-        self.context.statuses.add_topics(self.name, report.task, report.topics)
+        if self.context.worker["topic.tracking.enable"]:
+            self.context.statuses.add_topics(self.name, report.task, report.topics)
         if report.end is End.DONE:
             self._previous[report.task] = report.lease_id
         else:
@@ -424,7 +425,12 @@ class Runner(ABC):
             "providers": self._providers,
             "overrides": overrides_in(self._raw),
             "log_levels": in_use(),
-            "producer_settings": {"client.id": client_id("producer", self.name, task)},
+            "producer_settings": {
+                "client.id": client_id("producer", self.name, task),
+                **context.worker.clients.of("producer"),
+            },
+            "consumer_settings": context.worker.clients.of("consumer"),
+            "admin_settings": context.worker.clients.of("admin"),
             "task_class": self._connector.task_class,
         }
 

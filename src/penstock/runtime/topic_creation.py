@@ -14,6 +14,7 @@ from penstock.sdk.config import (
     ConfigKey,
     Importance,
     Type,
+    Validator,
     Width,
     invalid_value,
 )
@@ -106,13 +107,13 @@ def _patterns(alias: str, key: str, doc: str) -> ConfigKey:
 
 def _replication(alias: str, default: Any) -> ConfigKey:
     doc = "Replicas of new topics; -1 takes the broker's default."
-    check = _positive(REPLICATION)
+    check = positive_or_default(REPLICATION)
     return _key(alias, "replication.factor", Type.SHORT, default, doc=doc, validator=check)
 
 
 def _partitions(alias: str, default: Any) -> ConfigKey:
     doc = "Partitions of new topics; -1 takes the broker's default."
-    check = _positive(PARTITIONS)
+    check = positive_or_default(PARTITIONS)
     return _key(alias, "partitions", Type.INT, default, doc=doc, validator=check)
 
 
@@ -134,7 +135,9 @@ def _regexes(name: str, value: Any) -> None:
         java_regex(name, pattern)
 
 
-def _positive(why: str) -> Any:
+def positive_or_default(why: str) -> Validator:
+    """Validator: a number above 0, or -1 for the broker's default."""
+
     def check(name: str, value: Any) -> None:
         if value is not None and value != -1 and value < 1:
             raise invalid_value(name, value, why)

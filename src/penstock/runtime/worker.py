@@ -92,6 +92,7 @@ class Worker:
 
     def _start(self, say: Progress) -> None:
         self.config.data_dir.mkdir(parents=True, exist_ok=True)
+        self.config.warn_of_ignored()
         java = find_java()
         jars = ensure_jars(java, say)
         if not self.config["bootstrap.servers"]:
@@ -115,26 +116,30 @@ class Worker:
         connection = config.connection(self.bootstrap_servers)
         hide([*connection.secrets(), *config.secrets])
         admin = clients.admin(connection)
-        replication = config["storage.replication.factor"]
+        config.create_storage_topics(admin)
         topic = worker_topic(config.group_id)
         configs = ConfigStore(
-            connection, admin, config["config.storage.topic"], config.group_id, replication
+            connection,
+            admin,
+            config["config.storage.topic"],
+            config.group_id,
+            config.replication("config"),
         )
         offsets = OffsetStore(
             connection,
             admin,
             config["offset.storage.topic"],
             config["offset.storage.partitions"],
-            replication,
+            config.replication("offset"),
         )
         statuses = StatusStore(
             connection,
             admin,
             config["status.storage.topic"],
             config["status.storage.partitions"],
-            replication,
+            config.replication("status"),
         )
-        copies = PositionCopies(connection, admin, topic, replication)
+        copies = PositionCopies(connection, admin, topic, config.replication("config"))
         self._open_stores(configs, offsets, statuses, copies)
         kafka = admin.list_topics(timeout=10)
         engine = self._engine(java, jars)
