@@ -73,6 +73,20 @@ class Membership:
 
 
 @dataclass(frozen=True)
+class Tolerance:
+    """What happens to a record that cannot be handled."""
+
+    all_errors: bool = False
+    dead_letter_topic: str = ""
+    context_headers: bool = False
+    dead_letter_replication: int = -1
+    log_errors: bool = False
+    log_messages: bool = False
+    retry_seconds: float = 0.0
+    retry_delay_max: float = 60.0
+
+
+@dataclass(frozen=True)
 class Lease:
     """What both kinds of lease need."""
 
@@ -91,6 +105,7 @@ class Lease:
     secrets: tuple[str, ...]
     producer_settings: Mapping[str, Any]
     log_levels: Levels = field(default_factory=Levels, kw_only=True)
+    tolerance: Tolerance = field(default_factory=Tolerance, kw_only=True)
     providers: Providers = field(default_factory=Providers, kw_only=True)
     """What the references in ``config`` are resolved with, by the lease itself."""
     consumer_settings: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
@@ -112,15 +127,6 @@ class SourceLease(Lease):
 
 
 @dataclass(frozen=True)
-class Tolerance:
-    """What happens to a record that cannot be handled."""
-
-    all_errors: bool = False
-    dead_letter_topic: str = ""
-    context_headers: bool = False
-
-
-@dataclass(frozen=True)
 class SinkLease(Lease):
     """An order to write what stands behind ``assignments``, all partitions of the task."""
 
@@ -130,7 +136,6 @@ class SinkLease(Lease):
     assignments: tuple[Assignment, ...]
     copy_topic: str
     """Compacted topic that keeps a copy of the group's offsets, against their expiry."""
-    tolerance: Tolerance = field(default_factory=Tolerance)
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,10 @@ from penstock.engine.dead_letters import DeadLetters
 from penstock.engine.heartbeats import Heartbeat
 from penstock.engine.lease import SinkLease
 from penstock.engine.lease_loop import LeaseLoop
+from penstock.engine.new_topics import NewTopics, TopicGroup
+from penstock.engine.pipeline import without
+from penstock.engine.retrying import retried
+from penstock.engine.stage_error import StageError
 from penstock.engine.topic_reader import Position, TopicReader
 from penstock.kafka.errors import LeaseLost
 from penstock.kafka.sink_copies import copy_key, copy_value
@@ -42,6 +46,11 @@ class SinkLoop(LeaseLoop[SinkLease]):
     def __init__(self, lease: SinkLease, heartbeat: Heartbeat) -> None:
         super().__init__(lease, heartbeat)
         self._dead = DeadLetters(lease)
+        self._dead_letter_topic = NewTopics(
+            (TopicGroup("dead letters", 1, lease.tolerance.dead_letter_replication, (".*",)),),
+            lease.connection,
+            lease.admin_settings,
+        )
         self._most = FEWEST_RECORDS
         self._committed: dict[Position, tuple[int, str]] = {}
 
@@ -106,10 +115,14 @@ class SinkLoop(LeaseLoop[SinkLease]):
         """Decoded and transformed, without the records for which that does not work."""
         while True:
             try:
-                return list(self._lease.pipeline.decode(raw))
-            except RecordError as error:
+                return self._decoded_now(raw)
+            except StageError as error:
                 self._dead.take(raw, error.row, error)
-                raw = _without(raw, error.row)
+                raw = without(raw, error.row)
+
+    def _decoded_now(self, raw: pa.RecordBatch) -> list[pa.RecordBatch]:
+        lease = self._lease
+        return retried(lambda: list(lease.pipeline.decode(raw)), lease.tolerance, self._heartbeat)
 
     def _put(self, task: SinkTask, raw: pa.RecordBatch, batch: pa.RecordBatch) -> None:
         """Put a batch, without the records that the task refuses."""
@@ -119,8 +132,9 @@ class SinkLoop(LeaseLoop[SinkLease]):
                 return
             except RecordError as error:
                 offset = batch.column("offset")[error.row]
-                self._dead.take(raw, raw.column("offset").index(offset).as_py(), error)
-                batch = _without(batch, error.row)
+                failed = StageError.of(error, "TASK_PUT", type(task))
+                self._dead.take(raw, raw.column("offset").index(offset).as_py(), failed)
+                batch = without(batch, error.row)
 
     def _put_once(self, task: SinkTask, batch: pa.RecordBatch) -> None:
         self._retrying(lambda: task.put(batch))
@@ -149,7 +163,9 @@ class SinkLoop(LeaseLoop[SinkLease]):
 
     def _commit(self, ends: dict[Position, int], metadata: str) -> None:
         lease, producer = self._lease, self._producer
-        for topic, value, key, headers in self._dead.take_letters():
+        letters = self._dead.take_letters()
+        self._dead_letter_topic.ensure({letter[0] for letter in letters})
+        for topic, value, key, headers in letters:
             producer.send(topic, value, key, headers=headers)
         offsets = [(t, p, end, metadata) for (t, p), end in ends.items()]
         producer.commit(
@@ -176,8 +192,3 @@ def _wanted(lease: SinkLease) -> dict[str, Any]:
         "timestamps": task.wants_timestamps or bool(lease.pipeline.transforms),
         "settings": lease.consumer_settings,
     }
-
-
-def _without(batch: pa.RecordBatch, row: int) -> pa.RecordBatch:
-    kept = [i for i in range(batch.num_rows) if i != row]
-    return batch.take(pa.array(kept, pa.int64()))

@@ -10,11 +10,17 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import pyarrow as pa
+
 from penstock.engine.heartbeats import Heartbeat
 from penstock.engine.lease import KeyedOffset, SourceLease
 from penstock.engine.lease_loop import LeaseLoop
 from penstock.engine.new_topics import NewTopics
+from penstock.engine.pipeline import Encoded
 from penstock.engine.producing import produce, topics_in
+from penstock.engine.retrying import retried
+from penstock.engine.stage_error import StageError
+from penstock.engine.tolerating import tolerate
 from penstock.kafka.errors import TransactionAborted
 from penstock.kafka.json_forms import dump
 from penstock.kafka.offset_keys import in_order, offset_key
@@ -89,7 +95,7 @@ class SourceLoop(LeaseLoop[SourceLease]):
 
     def _produce(self, producer: Transactions, batch: SourceBatch) -> None:
         self._begin()
-        encoded = self._lease.pipeline.encode(batch.records)
+        encoded = self._encoded(batch.records)
         if self._lease.topic_groups:
             self._new_topics.ensure(topics_in(encoded))
         sent = produce(producer, encoded)
@@ -97,6 +103,22 @@ class SourceLoop(LeaseLoop[SourceLease]):
         self._topics |= sent.topics
         for partition, offset in batch.offsets:
             self._pending[canonical(partition)] = self._keyed(partition, offset)
+
+    def _encoded(self, records: pa.RecordBatch) -> Encoded:
+        lease = self._lease
+        return retried(
+            lambda: lease.pipeline.encode(records, self._bad), lease.tolerance, self._heartbeat
+        )
+
+    def _bad(self, batch: pa.RecordBatch, error: StageError) -> None:
+        topic = batch.column("topic")[error.row].as_py()
+        tolerate(
+            self._lease,
+            error,
+            record=f"source record is for topic {topic}",
+            place=f"for topic {topic}",
+            remedy="Correct it where it comes from",
+        )
 
     def _keyed(self, partition: Mapping[str, Any], offset: Mapping[str, Any]) -> KeyedOffset:
         """Under the key bytes it has always had: Kafka Connect finds offsets by those."""

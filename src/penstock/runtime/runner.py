@@ -43,6 +43,7 @@ from penstock.runtime.reloading import PAUSE_SECONDS, ReloadWatch
 from penstock.runtime.scheduler import REST, Next, Scheduler
 from penstock.runtime.states import State, Status
 from penstock.runtime.status_store import StatusStore
+from penstock.runtime.tolerance import tolerance_of
 from penstock.runtime.worker_config import WorkerConfig
 from penstock.sdk.config import ConfigDef
 from penstock.sdk.connectors import SinkConnector
@@ -425,6 +426,7 @@ class Runner(ABC):
             "providers": self._providers,
             "overrides": overrides_in(self._raw),
             "log_levels": in_use(),
+            "tolerance": tolerance_of(self.config),
             "producer_settings": {
                 "client.id": client_id("producer", self.name, task),
                 **context.worker.clients.of("producer"),
