@@ -51,7 +51,9 @@ class SinkLoop(LeaseLoop[SinkLease]):
             lease.connection,
             lease.admin_settings,
         )
-        self._most = FEWEST_RECORDS
+        limit = lease.consumer_settings.get("max.poll.records", MOST_RECORDS)
+        self._limit = max(1, min(int(limit), MOST_RECORDS))
+        self._most = min(FEWEST_RECORDS, self._limit)
         self._committed: dict[Position, tuple[int, str]] = {}
 
     def _outcome(self) -> dict[str, Any]:
@@ -109,7 +111,7 @@ class SinkLoop(LeaseLoop[SinkLease]):
         if seconds > LONG:
             self._most = max(1, self._most // 2)
         elif seconds < SHORT and rows * 2 > self._most:
-            self._most = min(MOST_RECORDS, self._most * 2)
+            self._most = min(self._limit, self._most * 2)
 
     def _decoded(self, raw: pa.RecordBatch) -> list[pa.RecordBatch]:
         """Decoded and transformed, without the records for which that does not work."""
