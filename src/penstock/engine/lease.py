@@ -14,6 +14,7 @@ from typing import Any
 
 from penstock.engine.new_topics import TopicGroup
 from penstock.engine.pipeline import Pipeline
+from penstock.engine.recipe import Recipe
 from penstock.engine.references import Providers
 from penstock.kafka.clients import Connection
 from penstock.kafka.transactions import GroupOffsets
@@ -96,7 +97,8 @@ class Lease:
     connector: str
     task: int
     config: Mapping[str, str]
-    pipeline: Pipeline
+    pipeline: Pipeline | Recipe
+    """A recipe on the way, the pipeline once the lease runs."""
     connection: Connection
     transactional_id: str
     membership: Membership

@@ -123,8 +123,8 @@ class SinkLoop(LeaseLoop[SinkLease]):
                 raw = without(raw, error.row)
 
     def _decoded_now(self, raw: pa.RecordBatch) -> list[pa.RecordBatch]:
-        lease = self._lease
-        return retried(lambda: list(lease.pipeline.decode(raw)), lease.tolerance, self._heartbeat)
+        pipeline, tolerance = self._pipeline, self._lease.tolerance
+        return retried(lambda: list(pipeline.decode(raw)), tolerance, self._heartbeat)
 
     def _put(self, task: SinkTask, raw: pa.RecordBatch, batch: pa.RecordBatch) -> None:
         """Put a batch, without the records that the task refuses."""

@@ -105,10 +105,8 @@ class SourceLoop(LeaseLoop[SourceLease]):
             self._pending[canonical(partition)] = self._keyed(partition, offset)
 
     def _encoded(self, records: pa.RecordBatch) -> Encoded:
-        lease = self._lease
-        return retried(
-            lambda: lease.pipeline.encode(records, self._bad), lease.tolerance, self._heartbeat
-        )
+        pipeline, tolerance = self._pipeline, self._lease.tolerance
+        return retried(lambda: pipeline.encode(records, self._bad), tolerance, self._heartbeat)
 
     def _bad(self, batch: pa.RecordBatch, error: StageError) -> None:
         topic = batch.column("topic")[error.row].as_py()

@@ -27,7 +27,7 @@ ALLOWLIST_KEY = "connector.client.config.override.allowlist"
 PRINCIPAL = frozenset(
     {"sasl.jaas.config", "sasl.mechanism", "security.protocol", "sasl.username", "sasl.password"}
 )
-NAMES_A_PLACE = re.compile(r"(sasl|ssl)\..*(class|location|file|url|keytab|cmd)")
+NAMES_A_PLACE = re.compile(r".*\b(class|location|file|url|keytab|cmd|paths)")
 """Settings that name a class, a file or a URL: of these an allowlist is not enough."""
 RUNS_CODE = frozenset(
     {"plugin.library.paths", "sasl.kerberos.kinit.cmd", "ssl.engine.location", "ssl.providers"}

@@ -36,7 +36,7 @@ from penstock.runtime.config_store import ConfigStore
 from penstock.runtime.end_offsets import EndOffsets
 from penstock.runtime.offset_store import OffsetStore
 from penstock.runtime.override_policy import clients_used, overrides_in
-from penstock.runtime.pipelines import build_pipeline
+from penstock.runtime.pipelines import pipeline_recipe
 from penstock.runtime.plugins import Plugin, Plugins
 from penstock.runtime.position_copies import PositionCopies
 from penstock.runtime.reloading import PAUSE_SECONDS, ReloadWatch
@@ -416,7 +416,9 @@ class Runner(ABC):
             "connector": self.name,
             "task": task,
             "config": self._tasks[task],
-            "pipeline": build_pipeline(context.plugins, self.config, context.worker.converters()),
+            "pipeline": pipeline_recipe(
+                context.plugins, self.config, self._raw, context.worker.converters()
+            ),
             "connection": context.connection,
             "transactional_id": transactional_id(context.worker.group_id, self.name, task),
             "membership": context.membership(),

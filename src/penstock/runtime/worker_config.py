@@ -118,7 +118,7 @@ WORKER = ConfigDef(
         Type.LIST,
         default=[],
         doc="For the policy Allowlist: names of settings, without prefix. One that names a class, "
-        "a file or a URL for sasl.* or ssl.* takes the policy All.",
+        "a file or a URL takes the policy All.",
     ),
     *LISTENER_KEYS,
     *LOG_KEYS,

@@ -7,13 +7,18 @@ from unittest.mock import Mock
 
 import pytest
 
+from penstock.columnar.plain_converters import StringConverter
 from penstock.engine.lease import Limits, Tolerance
+from penstock.engine.pipeline import Pipeline
 from penstock.engine.sink_lease import MOST_RECORDS, SinkLoop
 
 
 def loop(**settings: str) -> SinkLoop:
     dotted = {key.replace("_", "."): value for key, value in settings.items()}
-    lease: Any = Mock(limits=Limits(), tolerance=Tolerance(), consumer_settings=dotted)
+    pipeline = Pipeline(StringConverter(), StringConverter())
+    lease: Any = Mock(
+        limits=Limits(), tolerance=Tolerance(), consumer_settings=dotted, pipeline=pipeline
+    )
     return SinkLoop(lease, Mock())
 
 

@@ -73,7 +73,10 @@ class Asked:
 
     def connection(self) -> Connection:
         """How to reach them."""
+        from penstock.runtime.provider_config import providers_of
         from penstock.runtime.worker_config import WorkerConfig
 
-        config = WorkerConfig(self.data_dir, self.config.properties, {})
+        properties = self.config.properties
+        found = providers_of(properties).resolve(properties)
+        config = WorkerConfig(self.data_dir, found.config, {})
         return config.connection(self.brokers)
