@@ -19,6 +19,7 @@ from python_path import with_path
 from topics import Topics
 
 PLUGINS = Path(__file__).parent / "plugins"
+PROVIDERS = "org.apache.kafka.common.config.provider."
 _count = itertools.count()
 
 
@@ -53,13 +54,27 @@ def topics(broker: EmbeddedBroker) -> Topics:
 
 
 @pytest.fixture(scope="session")
-def worker(tmp_path_factory: pytest.TempPathFactory, broker: EmbeddedBroker) -> Iterator[Worker]:
+def secrets_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What connectors may refer to through the providers ``file`` and ``dir``."""
+    return tmp_path_factory.mktemp("secrets")
+
+
+@pytest.fixture(scope="session")
+def worker(
+    tmp_path_factory: pytest.TempPathFactory, broker: EmbeddedBroker, secrets_folder: Path
+) -> Iterator[Worker]:
     """The worker of this run, with short leases, so that tests see many of them."""
     os.environ["PYTHONPATH"] = with_path(PLUGINS)
     config = WorkerConfig.from_properties(
         {
             "bootstrap.servers": broker.bootstrap_servers,
             "group.id": "suite",
+            "connector.client.config.override.policy": "All",
+            "config.providers": "file,dir",
+            "config.providers.file.class": PROVIDERS + "FileConfigProvider",
+            "config.providers.file.param.allowed.paths": str(secrets_folder),
+            "config.providers.dir.class": PROVIDERS + "DirectoryConfigProvider",
+            "config.providers.dir.param.allowed.paths": str(secrets_folder),
             "lease.max.ms": "8000",
             "turn.grace.ms": "4000",
             "spark.driver.memory": "2g",

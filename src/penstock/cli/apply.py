@@ -10,7 +10,7 @@ import typer
 from penstock.cli.discovery import Url, connect
 from penstock.cli.files import read_object, read_text
 from penstock.cli.output import say
-from penstock.cli.properties import parse_properties
+from penstock.kafka.properties import parse_properties
 from penstock.sdk.errors import UserError
 
 ConfigFile = Annotated[

@@ -25,6 +25,7 @@ from penstock.cli import (
     patch,
     show_logs,
     up,
+    worker,
 )
 from penstock.cli.doctor import command as doctor
 from penstock.cli.next_steps import next_step
@@ -39,6 +40,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(up.up)
+app.command()(worker.worker)
 app.command()(demo.demo)
 app.command()(show_logs.logs)
 app.command()(doctor.doctor)

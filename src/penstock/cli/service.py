@@ -7,6 +7,7 @@ from pathlib import Path
 
 from penstock.rest import RestServer, create_app, listen
 from penstock.rest.protection import Protection
+from penstock.runtime.listeners import advertised
 from penstock.runtime.rest_config import RestConfig
 from penstock.runtime.worker import Worker, WorkerConfig
 
@@ -37,7 +38,7 @@ class Service:
         self.token = protection.token
         self.certificate = rest.tls.certificate if rest.tls else ""
         listener = listen(host, port)
-        address = f"{rest.advertised or host}:{listener.getsockname()[1]}"
+        address = advertised(properties, host, listener.getsockname()[1])
         self.worker = Worker(
             config, embedded_kafka_port=kafka_port, worker_id=address, tls=rest.tls
         )

@@ -21,8 +21,6 @@ from penstock.cli.signals import EndingSignals
 if TYPE_CHECKING:
     from penstock.cli.service import Service
 
-DEFAULT_HOST = "127.0.0.1"
-DEFAULT_PORT = 8083
 STOP_SECONDS = 9.5
 
 DataDir = Annotated[
@@ -36,14 +34,22 @@ DataDir = Annotated[
     ),
 ]
 Port = Annotated[
-    int, typer.Option("--port", min=0, max=65535, help="Port of the REST API; 0 takes a free one.")
+    int | None,
+    typer.Option(
+        "--port",
+        min=0,
+        max=65535,
+        help="Port of the REST API; 0 takes a free one.",
+        show_default="8083, or that of listeners in --worker-config",
+    ),
 ]
 Host = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--host",
         help="Address of the REST API. Any but a loopback address wants users and TLS "
         "(rest.auth.users.file, rest.ssl.* in --worker-config).",
+        show_default="127.0.0.1, or that of listeners in --worker-config",
     ),
 ]
 Insecure = Annotated[
@@ -113,8 +119,8 @@ LogFormat = Annotated[
 def up(
     *,
     data_dir: DataDir = None,
-    host: Host = DEFAULT_HOST,
-    port: Port = DEFAULT_PORT,
+    host: Host = None,
+    port: Port = None,
     insecure: Insecure = False,
     kafka_port: KafkaPort = None,
     bootstrap_servers: Brokers = None,
@@ -129,16 +135,34 @@ def up(
     data folder and Kafka: stopped and started again, everything goes on where it was.
     Ctrl-C or SIGTERM stops it in order, a second Ctrl-C at once.
     """
-    from penstock.cli.service import Service
-
     options = {
         "bootstrap.servers": bootstrap_servers,
         "spark.master": master,
         "log.level": log_level,
         "log.format": log_format,
     }
-    properties = worker_properties(worker_config, options)
-    folder = worker_folder(data_dir)
+    serve(
+        worker_properties(worker_config, options),
+        worker_folder(data_dir),
+        (host, port),
+        kafka_port,
+        insecure=insecure,
+    )
+
+
+def serve(
+    properties: Mapping[str, str],
+    folder: Path,
+    place: tuple[str | None, int | None],
+    kafka_port: int | None = None,
+    *,
+    insecure: bool = False,
+) -> None:
+    """Run a worker until a signal ends it; ConfigError if its properties are wrong."""
+    from penstock.cli.service import Service
+    from penstock.runtime.listeners import chosen_listener
+
+    host, port = chosen_listener(properties, *place)
     with EndingSignals() as signals:
         log = log_to(folder, properties)
         service = Service(properties, folder, port, kafka_port, host, insecure=insecure)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import ClassVar
 
 import pyarrow as pa
@@ -36,12 +36,3 @@ class Transform(ABC):
         Rows may be dropped, and topics, keys and values changed. An ``offset`` column, if there
         is one, stays with its rows.
         """
-
-
-def chain(transforms: Iterable[Transform], batch: pa.RecordBatch) -> pa.RecordBatch:
-    """``batch`` through all ``transforms``, one after the other; stops when no row is left."""
-    for transform in transforms:
-        if not batch.num_rows:
-            break
-        batch = transform.apply(batch)
-    return batch

@@ -11,8 +11,9 @@ from typing import Any
 import pyarrow as pa
 
 from penstock.engine.lease import SinkLease
+from penstock.engine.stage_error import StageError
+from penstock.engine.tolerating import tolerate
 from penstock.logs.secrets import scrub
-from penstock.sdk.errors import FatalError, RecordError
 
 HEADER_LIMIT = 4096
 PREFIX = "__connect.errors."
@@ -36,35 +37,39 @@ class DeadLetters:
         letters, self._letters = self._letters, []
         return letters
 
-    def take(self, raw: pa.RecordBatch, row: int, error: RecordError) -> None:
+    def take(self, raw: pa.RecordBatch, row: int, error: StageError) -> None:
         """Set the record in ``row`` aside; FatalError when the connector tolerates none."""
         record = {name: raw.column(name)[row].as_py() for name in raw.schema.names}
         place = f"{record['topic']}-{record['partition']} at offset {record['offset']}"
-        if not self._lease.tolerance.all_errors:
-            raise FatalError(
-                f"Tolerance exceeded in error handler: record {place}: {error}. Skip it by "
-                "altering this connector's offset, or set errors.tolerance=all."
-            ) from error
+        shown = {name: record[name] for name in ("topic", "partition", "offset", "timestamp")}
+        tolerate(
+            self._lease,
+            error,
+            record=f"consumed record is {shown}",
+            place=place,
+            remedy="Skip it by altering this connector's offset",
+        )
         self._taken += 1
         if self._lease.tolerance.dead_letter_topic:
             self._letters.append(self._letter(record, error))
 
-    def _letter(self, record: dict[str, Any], error: RecordError) -> Letter:
+    def _letter(self, record: dict[str, Any], error: StageError) -> Letter:
         headers = [(h["key"], h["value"]) for h in record["headers"] or ()]
         if self._lease.tolerance.context_headers:
             headers += self._context(record, error)
         topic = self._lease.tolerance.dead_letter_topic
         return topic, record["value"], record["key"], headers
 
-    def _context(self, record: dict[str, Any], error: RecordError) -> list[tuple[str, bytes]]:
+    def _context(self, record: dict[str, Any], error: StageError) -> list[tuple[str, bytes]]:
         facts = {
             "topic": record["topic"],
             "partition": record["partition"],
             "offset": record["offset"],
             "connector.name": self._lease.connector,
             "task.id": self._lease.task,
-            "stage": "VALUE_CONVERTER",
-            "exception.class.name": type(error).__name__,
+            "stage": error.stage,
+            "class.name": error.step,
+            "exception.class.name": error.error_name,
             "exception.message": scrub(str(error), self._lease.secrets),
         }
         return [

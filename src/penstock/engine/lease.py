@@ -12,7 +12,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from penstock.engine.new_topics import TopicGroup
 from penstock.engine.pipeline import Pipeline
+from penstock.engine.recipe import Recipe
+from penstock.engine.references import Providers
 from penstock.engine.tally import Tally
 from penstock.kafka.clients import Connection
 from penstock.kafka.transactions import GroupOffsets
@@ -72,6 +75,20 @@ class Membership:
 
 
 @dataclass(frozen=True)
+class Tolerance:
+    """What happens to a record that cannot be handled."""
+
+    all_errors: bool = False
+    dead_letter_topic: str = ""
+    context_headers: bool = False
+    dead_letter_replication: int = -1
+    log_errors: bool = False
+    log_messages: bool = False
+    retry_seconds: float = 0.0
+    retry_delay_max: float = 60.0
+
+
+@dataclass(frozen=True)
 class Lease:
     """What both kinds of lease need."""
 
@@ -81,7 +98,8 @@ class Lease:
     connector: str
     task: int
     config: Mapping[str, str]
-    pipeline: Pipeline
+    pipeline: Pipeline | Recipe
+    """A recipe on the way, the pipeline once the lease runs."""
     connection: Connection
     transactional_id: str
     membership: Membership
@@ -90,6 +108,13 @@ class Lease:
     secrets: tuple[str, ...]
     producer_settings: Mapping[str, Any]
     log_levels: Levels = field(default_factory=Levels, kw_only=True)
+    tolerance: Tolerance = field(default_factory=Tolerance, kw_only=True)
+    providers: Providers = field(default_factory=Providers, kw_only=True)
+    """What the references in ``config`` are resolved with, by the lease itself."""
+    consumer_settings: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
+    admin_settings: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
+    overrides: Mapping[str, str] = field(default_factory=dict, kw_only=True)
+    """``producer.override.*`` and the like, as the connector's config has them."""
 
 
 @dataclass(frozen=True)
@@ -100,15 +125,8 @@ class SourceLease(Lease):
     offsets_topic: str
     positions: tuple[KeyedOffset, ...]
     partition_keys: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Tolerance:
-    """What happens to a record that cannot be handled."""
-
-    all_errors: bool = False
-    dead_letter_topic: str = ""
-    context_headers: bool = False
+    topic_groups: tuple[TopicGroup, ...] = ()
+    """How to create topics that are not there; none leaves it to the broker."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +139,6 @@ class SinkLease(Lease):
     assignments: tuple[Assignment, ...]
     copy_topic: str
     """Compacted topic that keeps a copy of the group's offsets, against their expiry."""
-    tolerance: Tolerance = field(default_factory=Tolerance)
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,15 @@ from typing import Any, Generic, TypeVar
 from penstock.engine import producers
 from penstock.engine.heartbeats import Heartbeat, beating
 from penstock.engine.lease import End, Lease, Report
+from penstock.engine.lease_config import resolved
 from penstock.engine.lease_logs import logged
+from penstock.engine.pipeline import Pipeline
 from penstock.engine.tally import Tally
 from penstock.engine.traces import ending_of, trace_of
 from penstock.kafka.errors import LeaseLost
 from penstock.kafka.transactions import Transactions
+from penstock.logs.secrets import hidden_from
+from penstock.sdk.errors import ConfigError
 
 L = TypeVar("L", bound=Lease)
 
@@ -30,7 +34,9 @@ class LeaseLoop(ABC, Generic[L]):
     _bytes = 0
 
     def __init__(self, lease: L, heartbeat: Heartbeat) -> None:
+        assert isinstance(lease.pipeline, Pipeline)  # noqa: S101 (its settings are resolved)
         self._lease = lease
+        self._pipeline = lease.pipeline
         self._heartbeat = heartbeat
         self._progress = heartbeat.progress
         self._topics: set[str] = set()
@@ -111,6 +117,12 @@ def run(lease: L, loop_class: type[LeaseLoop[L]]) -> Report:
         logged(lease) as lines,
         beating(lease.heartbeat, lease.lease_id, lease.limits, lines) as heartbeat,
     ):
+        try:
+            lease = resolved(lease)
+        except ConfigError as error:
+            heartbeat.progress.ended_early = True
+            trace = trace_of(error, hidden_from(lease.connector))
+            return Report(lease.task, lease.lease_id, End.FAILED, trace=trace)
         loop = loop_class(lease, heartbeat)
         end, trace = End.DONE, ""
         try:

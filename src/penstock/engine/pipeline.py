@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
 
 import pyarrow as pa
 
 from penstock.columnar.converter import Converter, Decoded
-from penstock.columnar.transform import Transform, chain
+from penstock.columnar.transform import Transform
+from penstock.engine.stage_error import StageError, at_stage
 from penstock.sdk.batches import record_batch
+
+T = TypeVar("T")
+Bad = Callable[[pa.RecordBatch, StageError], None]
+"""Takes a batch and what is wrong with a row of it; raises unless the row may be left out."""
 
 
 @dataclass(frozen=True)
@@ -29,26 +36,71 @@ class Pipeline:
     value: Converter
     transforms: Sequence[Transform] = ()
 
-    def encode(self, batch: pa.RecordBatch) -> Encoded:
-        """Source side: transform, then convert to bytes. RecordError names the row at fault."""
-        batch = chain(self.transforms, batch)
+    def encode(self, batch: pa.RecordBatch, bad: Bad | None = None) -> Encoded:
+        """Source side: transform, then convert to bytes.
+
+        A row at fault goes to ``bad`` with the batch it is in, and is left out if that returns;
+        without ``bad`` the StageError that names it is raised.
+        """
+        for transform in self.transforms:
+            step = partial(_transformed, transform)
+            batch = _tolerantly(step, batch, bad) if batch.num_rows else batch
+        return _tolerantly(self._converted, batch, bad)
+
+    def _converted(self, batch: pa.RecordBatch) -> Encoded:
         schema = batch.schema
-        key_field, value_field = schema.field("key"), schema.field("value")
-        return Encoded(
-            batch,
-            self.key.encode(batch.column("key"), key_field),
-            self.value.encode(batch.column("value"), value_field),
-        )
+        with at_stage("KEY_CONVERTER", self.key):
+            key = self.key.encode(batch.column("key"), schema.field("key"))
+        with at_stage("VALUE_CONVERTER", self.value):
+            value = self.value.encode(batch.column("value"), schema.field("value"))
+        return Encoded(batch, key, value)
 
     def decode(self, raw: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         """Sink side: convert from bytes, then transform; one batch per run of equal schemas.
 
         ``raw`` has the columns of ``penstock.sdk.batches`` with binary ``key`` and ``value``.
+        StageError names a row of it.
         """
-        keys = self.key.decode(raw.column("key"))
-        values = self.value.decode(raw.column("value"))
+        with at_stage("KEY_CONVERTER", self.key):
+            keys = self.key.decode(raw.column("key"))
+        with at_stage("VALUE_CONVERTER", self.value):
+            values = self.value.decode(raw.column("value"))
         for start, stop in _runs(keys, values, raw.num_rows):
-            yield chain(self.transforms, _slice(raw, keys, values, start, stop))
+            yield self._chained(_slice(raw, keys, values, start, stop), raw)
+
+    def _chained(self, batch: pa.RecordBatch, raw: pa.RecordBatch) -> pa.RecordBatch:
+        for transform in self.transforms:
+            if not batch.num_rows:
+                break
+            try:
+                batch = _transformed(transform, batch)
+            except StageError as error:
+                offset = batch.column("offset")[error.row]
+                error.row = raw.column("offset").index(offset).as_py()
+                raise
+        return batch
+
+
+def _transformed(transform: Transform, batch: pa.RecordBatch) -> pa.RecordBatch:
+    with at_stage("TRANSFORMATION", transform):
+        return transform.apply(batch)
+
+
+def _tolerantly(step: Callable[[pa.RecordBatch], T], batch: pa.RecordBatch, bad: Bad | None) -> T:
+    while True:
+        try:
+            return step(batch)
+        except StageError as error:
+            if bad is None:
+                raise
+            bad(batch, error)
+            batch = without(batch, error.row)
+
+
+def without(batch: pa.RecordBatch, row: int) -> pa.RecordBatch:
+    """``batch`` but for one of its rows."""
+    kept = [i for i in range(batch.num_rows) if i != row]
+    return batch.take(pa.array(kept, pa.int64()))
 
 
 def _runs(

@@ -31,9 +31,13 @@ def produce(producer: Transactions, encoded: Encoded) -> Sent:
         _produce_values(producer, topic, encoded.value)
     else:
         _produce_rows(producer, encoded)
-    topics = frozenset(pa.compute.unique(encoded.batch.column("topic")).to_pylist())
     size = encoded.value.nbytes + encoded.key.nbytes
-    return Sent(len(encoded.value), size, topics)
+    return Sent(len(encoded.value), size, topics_in(encoded))
+
+
+def topics_in(encoded: Encoded) -> frozenset[str]:
+    """Where the records of the batch go."""
+    return frozenset(pa.compute.unique(encoded.batch.column("topic")).to_pylist())
 
 
 def _single_topic(topics: pa.Array) -> str | None:

@@ -19,6 +19,10 @@ from penstock.engine.dead_letters import DeadLetters
 from penstock.engine.heartbeats import Heartbeat
 from penstock.engine.lease import SinkLease
 from penstock.engine.lease_loop import LeaseLoop
+from penstock.engine.new_topics import NewTopics, TopicGroup
+from penstock.engine.pipeline import without
+from penstock.engine.retrying import retried
+from penstock.engine.stage_error import StageError
 from penstock.engine.topic_reader import Position, TopicReader
 from penstock.kafka.errors import LeaseLost
 from penstock.kafka.sink_copies import copy_key, copy_value
@@ -42,7 +46,14 @@ class SinkLoop(LeaseLoop[SinkLease]):
     def __init__(self, lease: SinkLease, heartbeat: Heartbeat) -> None:
         super().__init__(lease, heartbeat)
         self._dead = DeadLetters(lease)
-        self._most = FEWEST_RECORDS
+        self._dead_letter_topic = NewTopics(
+            (TopicGroup("dead letters", 1, lease.tolerance.dead_letter_replication, (".*",)),),
+            lease.connection,
+            lease.admin_settings,
+        )
+        limit = lease.consumer_settings.get("max.poll.records", MOST_RECORDS)
+        self._limit = max(1, min(int(limit), MOST_RECORDS))
+        self._most = min(FEWEST_RECORDS, self._limit)
         self._committed: dict[Position, tuple[int, str]] = {}
 
     def _outcome(self) -> dict[str, Any]:
@@ -102,16 +113,20 @@ class SinkLoop(LeaseLoop[SinkLease]):
         if seconds > LONG:
             self._most = max(1, self._most // 2)
         elif seconds < SHORT and rows * 2 > self._most:
-            self._most = min(MOST_RECORDS, self._most * 2)
+            self._most = min(self._limit, self._most * 2)
 
     def _decoded(self, raw: pa.RecordBatch) -> list[pa.RecordBatch]:
         """Decoded and transformed, without the records for which that does not work."""
         while True:
             try:
-                return list(self._lease.pipeline.decode(raw))
-            except RecordError as error:
+                return self._decoded_now(raw)
+            except StageError as error:
                 self._set_aside(raw, error.row, error)
-                raw = _without(raw, error.row)
+                raw = without(raw, error.row)
+
+    def _decoded_now(self, raw: pa.RecordBatch) -> list[pa.RecordBatch]:
+        pipeline, tolerance = self._pipeline, self._lease.tolerance
+        return retried(lambda: list(pipeline.decode(raw)), tolerance, self._heartbeat)
 
     def _put(self, task: SinkTask, raw: pa.RecordBatch, batch: pa.RecordBatch) -> None:
         """Put a batch, without the records that the task refuses."""
@@ -121,10 +136,11 @@ class SinkLoop(LeaseLoop[SinkLease]):
                 return
             except RecordError as error:
                 offset = batch.column("offset")[error.row]
-                self._set_aside(raw, raw.column("offset").index(offset).as_py(), error)
-                batch = _without(batch, error.row)
+                failed = StageError.of(error, "TASK_PUT", type(task))
+                self._set_aside(raw, raw.column("offset").index(offset).as_py(), failed)
+                batch = without(batch, error.row)
 
-    def _set_aside(self, raw: pa.RecordBatch, row: int, error: RecordError) -> None:
+    def _set_aside(self, raw: pa.RecordBatch, row: int, error: StageError) -> None:
         """Skip a bad record, or fail where none is tolerated."""
         self._progress.bad_records += 1
         self._dead.take(raw, row, error)
@@ -163,7 +179,9 @@ class SinkLoop(LeaseLoop[SinkLease]):
 
     def _commit(self, ends: dict[Position, int], metadata: str, began: float) -> None:
         lease, producer = self._lease, self._producer
-        for topic, value, key, headers in self._dead.take_letters():
+        letters = self._dead.take_letters()
+        self._dead_letter_topic.ensure({letter[0] for letter in letters})
+        for topic, value, key, headers in letters:
             producer.send(topic, value, key, headers=headers)
         offsets = [(t, p, end, metadata) for (t, p), end in ends.items()]
         producer.commit(
@@ -182,15 +200,11 @@ class SinkLoop(LeaseLoop[SinkLease]):
             yield self._lease.copy_topic, key, copy_value(end, metadata)
 
 
-def _wanted(lease: SinkLease) -> dict[str, bool]:
-    """Whether anybody looks at them: they cost as much as the rest of a record, or more."""
+def _wanted(lease: SinkLease) -> dict[str, Any]:
+    """How to read, and whether anybody looks at what costs as much as the rest of a record."""
     task = lease.task_class
     return {
         "headers": task.wants_headers or bool(lease.tolerance.dead_letter_topic),
         "timestamps": task.wants_timestamps or bool(lease.pipeline.transforms),
+        "settings": lease.consumer_settings,
     }
-
-
-def _without(batch: pa.RecordBatch, row: int) -> pa.RecordBatch:
-    kept = [i for i in range(batch.num_rows) if i != row]
-    return batch.take(pa.array(kept, pa.int64()))

@@ -11,17 +11,23 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import pyarrow as pa
+
 from penstock.engine.heartbeats import Heartbeat
 from penstock.engine.lease import KeyedOffset, SourceLease
 from penstock.engine.lease_loop import LeaseLoop
+from penstock.engine.new_topics import NewTopics
 from penstock.engine.pipeline import Encoded
-from penstock.engine.producing import produce
+from penstock.engine.producing import produce, topics_in
+from penstock.engine.retrying import retried
+from penstock.engine.stage_error import StageError
+from penstock.engine.tolerating import tolerate
 from penstock.kafka.errors import TransactionAborted
 from penstock.kafka.json_forms import dump
 from penstock.kafka.offset_keys import in_order, offset_key
 from penstock.kafka.transactions import Transactions
 from penstock.sdk.batches import SourceBatch
-from penstock.sdk.errors import RecordError, RetriableError
+from penstock.sdk.errors import RetriableError
 from penstock.sdk.offsets import OffsetReader, canonical
 from penstock.sdk.packing import pack
 from penstock.sdk.records import SourceRecord
@@ -41,6 +47,7 @@ class SourceLoop(LeaseLoop[SourceLease]):
             canonical(partition): (key, partition, offset)
             for key, partition, offset in lease.positions
         }
+        self._new_topics = NewTopics(lease.topic_groups, lease.connection, lease.admin_settings)
         self._committed: dict[str, KeyedOffset] = {}
         self._pending: dict[str, KeyedOffset] = {}
 
@@ -99,18 +106,30 @@ class SourceLoop(LeaseLoop[SourceLease]):
 
     def _produce(self, producer: Transactions, batch: SourceBatch) -> None:
         self._begin()
-        sent = produce(producer, self._encoded(batch))
+        encoded = self._encoded(batch.records)
+        if self._lease.topic_groups:
+            self._new_topics.ensure(topics_in(encoded))
+        sent = produce(producer, encoded)
         self._count(sent.records, sent.payload_bytes)
         self._topics |= sent.topics
         for partition, offset in batch.offsets:
             self._pending[canonical(partition)] = self._keyed(partition, offset)
 
-    def _encoded(self, batch: SourceBatch) -> Encoded:
-        try:
-            return self._lease.pipeline.encode(batch.records)
-        except RecordError:
-            self._progress.bad_records += 1
-            raise
+    def _encoded(self, records: pa.RecordBatch) -> Encoded:
+        pipeline, tolerance = self._pipeline, self._lease.tolerance
+        return retried(lambda: pipeline.encode(records, self._bad), tolerance, self._heartbeat)
+
+    def _bad(self, batch: pa.RecordBatch, error: StageError) -> None:
+        topic = batch.column("topic")[error.row].as_py()
+        self._progress.bad_records += 1
+        tolerate(
+            self._lease,
+            error,
+            record=f"source record is for topic {topic}",
+            place=f"for topic {topic}",
+            remedy="Correct it where it comes from",
+        )
+        self._progress.skipped += 1
 
     def _keyed(self, partition: Mapping[str, Any], offset: Mapping[str, Any]) -> KeyedOffset:
         """Under the key bytes it has always had: Kafka Connect finds offsets by those."""

@@ -42,13 +42,14 @@ class TopicReader:
         *,
         headers: bool = True,
         timestamps: bool = True,
+        settings: Mapping[str, Any] | None = None,
     ) -> None:
         self.reached: dict[Position, int] = {}
         """The next offset of every partition that has moved since the start."""
         self._starts = dict(starts)
         self._headers = headers
         self._timestamps = timestamps
-        self._consumer = clients.reader(connection, **SETTINGS)
+        self._consumer = clients.reader(connection, **{**SETTINGS, **(settings or {})})
         self._consumer.assign([TopicPartition(t, p, o) for (t, p), o in starts.items()])
 
     def read(self, most: int, patience: float) -> list[pa.RecordBatch]:

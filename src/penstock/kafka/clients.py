@@ -75,8 +75,15 @@ class Connection:
 
     def secrets(self) -> list[str]:
         """Values that must never be printed."""
-        marks = ("password", "jaas", "secret", "token", "key.pem")
-        return [v for k, v in self.security.items() if any(m in k.lower() for m in marks)]
+        return secret_values(self.security)
+
+
+SECRET_MARKS = ("password", "jaas", "secret", "token", "key.pem", "keystore.key")
+
+
+def secret_values(settings: Mapping[str, str]) -> list[str]:
+    """Those of the settings that must never be printed."""
+    return [v for k, v in settings.items() if any(mark in k.lower() for mark in SECRET_MARKS)]
 
 
 class GroupAdmin(AdminClient):
@@ -86,14 +93,14 @@ class GroupAdmin(AdminClient):
     back; so those requests have a client of their own, made anew after one was not answered.
     """
 
-    def __init__(self, connection: Connection) -> None:
-        super().__init__(connection.settings(), logger=log)
-        self._connection = connection
+    def __init__(self, connection: Connection, **settings: Any) -> None:
+        self._settings = {**connection.settings(), **settings}
+        super().__init__(self._settings, logger=log)
         self._coordinators: AdminClient | None = None
 
     def coordinators(self) -> AdminClient:
         """The client for requests to coordinators."""
-        found = self._coordinators or AdminClient(self._connection.settings(), logger=log)
+        found = self._coordinators or AdminClient(self._settings, logger=log)
         self._coordinators = found
         return found
 
@@ -102,9 +109,9 @@ class GroupAdmin(AdminClient):
         self._coordinators = None
 
 
-def admin(connection: Connection) -> GroupAdmin:
+def admin(connection: Connection, **settings: Any) -> GroupAdmin:
     """An admin client; cheap to keep, thread-safe."""
-    return GroupAdmin(connection)
+    return GroupAdmin(connection, **settings)
 
 
 def few_brokers(cluster: ClusterMetadata) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, OffsetSpec, ResourceType
@@ -14,13 +14,19 @@ ADMIN_TIMEOUT = 20.0
 
 
 def ensure_compacted(
-    client: AdminClient, topic: str, *, partitions: int, replication: int = -1
+    client: AdminClient,
+    topic: str,
+    *,
+    partitions: int,
+    replication: int = -1,
+    settings: Mapping[str, str] | None = None,
 ) -> int:
     """Create ``topic`` compacted if it is missing; its number of partitions.
 
     A topic that exists and is not compacted is refused: it would forget what we store in it.
     """
-    new = NewTopic(topic, partitions, replication, config={"cleanup.policy": "compact"})
+    config = {**(settings or {}), "cleanup.policy": "compact"}
+    new = NewTopic(topic, partitions, replication, config=config)
     try:
         client.create_topics([new], operation_timeout=ADMIN_TIMEOUT)[topic].result(ADMIN_TIMEOUT)
     except KafkaException as error:
@@ -48,10 +54,18 @@ def _refuse_unless_compacted(client: AdminClient, topic: str) -> None:
         )
 
 
-def ensure_topic(client: AdminClient, topic: str, *, partitions: int = -1) -> bool:
-    """Create ``topic`` with the broker's defaults if it is missing; whether it was."""
+def ensure_topic(
+    client: AdminClient,
+    topic: str,
+    *,
+    partitions: int = -1,
+    replication: int = -1,
+    config: Mapping[str, str] | None = None,
+) -> bool:
+    """Create ``topic`` if it is missing, where not told with the broker's defaults; if it was."""
+    new = NewTopic(topic, partitions, replication, config=dict(config or {}))
     try:
-        client.create_topics([NewTopic(topic, partitions, -1)])[topic].result(ADMIN_TIMEOUT)
+        client.create_topics([new])[topic].result(ADMIN_TIMEOUT)
     except KafkaException as error:
         if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
             raise

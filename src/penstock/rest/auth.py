@@ -19,6 +19,7 @@ from penstock.rest.credentials import Doorkeeper, Refused
 from penstock.rest.errors import error_response, http_text
 from penstock.rest.limits import MAX_BODY_BYTES
 from penstock.rest.requests import target
+from penstock.runtime.peers import NOT_A_PEER
 
 LOOKS = frozenset({"GET", "HEAD", "OPTIONS"})
 PEER_HEADER = "x-connect-authorization"
@@ -79,8 +80,9 @@ class Auth:
             receive = _again(body, receive)
             signed = SignedRequest(scope["method"], target(scope), headers, body)
             peer = await to_thread.run_sync(self._verify_peer, signed)
-            if peer is not None:
-                return replace(peer, address=peer.address or address), receive
+            if peer is None:
+                raise Refused(403, NOT_A_PEER, {})
+            return replace(peer, address=peer.address or address), receive
         if self._doorkeeper is None or is_open(scope["method"], scope["path"]):
             return replace(ANYBODY, address=address), receive
         return await self._doorkeeper.admit(headers.get("authorization"), address), receive

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 
 from penstock.columnar.java_regex import compiled, java_regex
+from penstock.runtime.topic_creation import GROUPS_KEY
 from penstock.sdk.config import ConfigDef, ConfigKey, Importance, Type
 from penstock.sdk.config_validators import at_least, no_control_characters, one_of
 
@@ -69,6 +70,16 @@ COMMON = ConfigDef(
         group="Transforms",
     ),
     ConfigKey(
+        "config.action.reload",
+        default="restart",
+        validator=one_of("none", "restart"),
+        importance=Importance.LOW,
+        doc="What happens when a file that this config refers to through a config provider "
+        "changes. restart: the connector and its tasks begin anew. none: nothing, but tasks "
+        "read the values again with their next lease.",
+        group=COMMON_GROUP,
+    ),
+    ConfigKey(
         "errors.tolerance",
         default="none",
         validator=one_of("none", "all"),
@@ -77,7 +88,7 @@ COMMON = ConfigDef(
     ),
 )
 
-SOURCE = COMMON
+SOURCE = COMMON + ConfigDef(GROUPS_KEY)
 
 SINK = COMMON + ConfigDef(
     ConfigKey(

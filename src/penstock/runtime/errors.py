@@ -2,6 +2,7 @@
 
 RequestError          carries the HTTP status that Kafka Connect would answer
 ├── BadRequest    400
+├── Forbidden     403
 ├── NotFound      404
 ├── Conflict      409
 ├── InternalError 500
@@ -25,6 +26,12 @@ class BadRequest(RequestError):
     """The request itself is wrong."""
 
     status = 400
+
+
+class Forbidden(RequestError):
+    """This worker is set up not to do it."""
+
+    status = 403
 
 
 class NotFound(RequestError):

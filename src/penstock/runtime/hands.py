@@ -37,7 +37,7 @@ class Hands:
         self._context = context
         self._runners = runners
         self._roster = roster
-        self._validator = Validator(context.plugins, context.worker.group_id)
+        self._validator = Validator(context.plugins, context.worker.group_id, context.worker.rules)
         self._held: dict[str, float] = {}
         self._left_failed: set[str] = set()
 
@@ -75,7 +75,7 @@ class Hands:
 
     def _settle_started(self, name: str, config: Mapping[str, str]) -> None:
         runner = self._runners.runner(name)
-        if runner is not None and runner.config != config:
+        if runner is not None and runner.stored != config:
             self._end(name)
             self._begin(name)
         elif runner is None and not self._waits(name):

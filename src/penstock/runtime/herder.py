@@ -17,7 +17,7 @@ from penstock import __version__
 from penstock.logs.subject import about
 from penstock.runtime.actions import Actions
 from penstock.runtime.cluster import Cluster
-from penstock.runtime.errors import BadRequest, Conflict, NotFound
+from penstock.runtime.errors import BadRequest, Conflict, Forbidden, NotFound
 from penstock.runtime.hands import VERBS
 from penstock.runtime.loggers import Loggers
 from penstock.runtime.metrics_text import MetricsText
@@ -32,6 +32,7 @@ from penstock.runtime.states import Target
 from penstock.runtime.validation import Validator
 from penstock.runtime.views import Views
 from penstock.runtime.watched import Watch
+from penstock.runtime.worker_rules import Rules
 
 log = logging.getLogger(__name__)
 
@@ -39,9 +40,9 @@ log = logging.getLogger(__name__)
 class Herder:
     """The cluster as its users see it. Thread-safe."""
 
-    def __init__(self, plugins: Plugins, group_id: str) -> None:
+    def __init__(self, plugins: Plugins, group_id: str, rules: Rules | None = None) -> None:
         self._plugins = plugins
-        self._validator = Validator(plugins, group_id)
+        self._validator = Validator(plugins, group_id, rules)
         self._loggers = Loggers()
         self._locks: dict[str, threading.RLock] = defaultdict(threading.RLock)
         self._cluster: Cluster | None = None
@@ -235,12 +236,19 @@ class Herder:
         return self._views.task_status(name, task)
 
     def topics(self, name: str) -> dict[str, Any]:
-        """The topics that the connector has used."""
+        """The topics that the connector has used; Forbidden where they are not noted."""
+        self._require("topic.tracking.enable", "Topic tracking is disabled.")
         return {name: {"topics": self._context.statuses.topics(name)}}
 
     def reset_topics(self, name: str) -> None:
-        """Forget the topics that the connector has used."""
+        """Forget the topics that the connector has used; Forbidden where that is not wanted."""
+        self._require("topic.tracking.enable", "Topic tracking is disabled.")
+        self._require("topic.tracking.allow.reset", "Topic tracking reset is disabled.")
         self._context.statuses.forget_topics(name)
+
+    def _require(self, switch: str, refusal: str) -> None:
+        if not self._context.worker[switch]:
+            raise Forbidden(refusal)
 
     # Lifecycle.
 

@@ -104,6 +104,7 @@ class OffsetsApi:
         """The connector's own check; its text reaches the user unchanged."""
         config = self._context.configs.config(name) or {}
         try:
+            config = self._context.worker.rules.providers.resolve(config).config
             return bool(self._plugin(name)().alter_offsets(config, changes))
         except NotImplementedError as error:
             raise InternalError(UNSUPPORTED.format(name=name)) from error

@@ -5,53 +5,52 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from penstock.columnar.converter import Converter
-from penstock.columnar.transform import Transform
-from penstock.engine.pipeline import Pipeline
+from penstock.engine.recipe import Recipe
 from penstock.runtime.plugins import Plugin, Plugins
 from penstock.runtime.validation import transform_aliases
 from penstock.sdk.errors import ConfigError
 
+Config = Mapping[str, str]
 
-def build_pipeline(
-    plugins: Plugins, config: Mapping[str, str], worker: Mapping[str, str]
-) -> Pipeline:
-    """The pipeline of a connector; ``worker`` gives the converters it does not name itself."""
-    return Pipeline(
-        key=_converter(plugins, "key.converter", config, worker),
-        value=_converter(plugins, "value.converter", config, worker),
-        transforms=[_transform(plugins, alias, config) for alias in transform_aliases(config)],
+
+def pipeline_recipe(plugins: Plugins, config: Config, raw: Config, worker: Config) -> Recipe:
+    """What a connector's pipeline is made of.
+
+    ``config`` names the classes. Their settings are those of ``raw``, in which references are
+    still references; ``worker`` gives the converters that the connector does not name itself.
+    """
+    return Recipe(
+        key=_converter(plugins, "key.converter", config, raw, worker),
+        value=_converter(plugins, "value.converter", config, raw, worker),
+        transforms=[_transform(plugins, alias, config, raw) for alias in transform_aliases(config)],
     )
 
 
 def _converter(
-    plugins: Plugins, key: str, config: Mapping[str, str], worker: Mapping[str, str]
-) -> Converter:
+    plugins: Plugins, key: str, config: Config, raw: Config, worker: Config
+) -> tuple[type[Any], Config]:
     # A connector that names its own converter inherits none of the worker's settings for its own.
-    source = config if config.get(key) else worker
-    plugin = plugins.converter(source.get(key, "").strip())
-    converter = _instance(plugin, key, source.get(key, ""))
-    converter.configure(_sub_keys(source, key + "."), is_key=key.startswith("key"))
-    assert isinstance(converter, Converter)  # noqa: S101 (narrows the type)
-    return converter
+    named, settings = (config, raw) if config.get(key) else (worker, worker)
+    name = named.get(key, "").strip()
+    return _class(plugins.converter(name), key, name), _sub_keys(settings, key + ".")
 
 
-def _transform(plugins: Plugins, alias: str, config: Mapping[str, str]) -> Transform:
-    key = f"transforms.{alias}.type"
-    transform = _instance(plugins.transform(config.get(key, "").strip()), key, config.get(key, ""))
-    transform.configure(_sub_keys(config, f"transforms.{alias}."))
-    assert isinstance(transform, Transform)  # noqa: S101 (narrows the type)
-    return transform
+def _transform(
+    plugins: Plugins, alias: str, config: Config, raw: Config
+) -> tuple[type[Any], Config]:
+    prefix = f"transforms.{alias}."
+    name = config.get(prefix + "type", "").strip()
+    return _class(plugins.transform(name), prefix + "type", name), _sub_keys(raw, prefix)
 
 
-def _instance(plugin: Plugin | None, key: str, name: str) -> Any:
+def _class(plugin: Plugin | None, key: str, name: str) -> type[Any]:
     if plugin is None:
         raise ConfigError(
             f"Invalid value {name} for configuration {key}: Class {name} could not be found.",
             key=key,
         )
-    return plugin.cls()
+    return plugin.cls
 
 
-def _sub_keys(config: Mapping[str, str], prefix: str) -> dict[str, str]:
+def _sub_keys(config: Config, prefix: str) -> dict[str, str]:
     return {k.removeprefix(prefix): v for k, v in config.items() if k.startswith(prefix)}

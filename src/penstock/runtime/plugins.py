@@ -15,6 +15,7 @@ from typing import Any
 
 from penstock.columnar.converter import Converter
 from penstock.columnar.transform import Transform
+from penstock.engine.stage_error import class_name
 from penstock.runtime.errors import BadRequest
 from penstock.sdk.connectors import Connector, SinkConnector, SourceConnector
 
@@ -36,8 +37,7 @@ class Plugin:
     @property
     def class_name(self) -> str:
         """The name it is listed under."""
-        python = f"{self.cls.__module__}.{self.cls.__qualname__}"
-        return getattr(self.cls, "connect_class", "") or python
+        return class_name(self.cls)
 
     @property
     def version(self) -> str:

@@ -54,9 +54,6 @@ REST_KEYS = (
         doc="Names under which clients may address the REST API, besides plain addresses and "
         "rest.advertised.host.name.",
     ),
-    ConfigKey(
-        ADVERTISED, default=None, doc="Name or address under which others reach this worker."
-    ),
 )
 
 
@@ -85,7 +82,6 @@ class RestConfig:
     tls: Tls | None = None
     shows_stored: bool = False
     host_names: frozenset[str] = frozenset({"localhost"})
-    advertised: str | None = None
 
     @staticmethod
     def from_properties(properties: Mapping[str, str]) -> RestConfig:
@@ -95,8 +91,7 @@ class RestConfig:
             users_file=values[USERS_FILE],
             tls=_tls(values[CERTIFICATE], values[KEY], values[CLIENT_CA], values[PEER_CA]),
             shows_stored=values[SECRETS] == "stored",
-            host_names=frozenset(filter(None, (*values[HOSTS], values[ADVERTISED]))),
-            advertised=values[ADVERTISED],
+            host_names=frozenset(filter(None, (*values[HOSTS], properties.get(ADVERTISED)))),
         )
         if config.shows_stored and not config.users_file:
             raise ConfigError(

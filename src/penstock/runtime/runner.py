@@ -22,10 +22,11 @@ from typing import Any
 from confluent_kafka.admin import AdminClient
 
 from penstock.engine.lease import End, Lease, Limits, Membership, Report
+from penstock.engine.references import Resolved
 from penstock.engine.traces import trace_of
 from penstock.engine.turns import Engine, Turn, TurnBroken
 from penstock.kafka import transactions
-from penstock.kafka.clients import Connection
+from penstock.kafka.clients import Connection, secret_values
 from penstock.kafka.errors import KafkaFault
 from penstock.kafka.names import client_id, transactional_id
 from penstock.logs.levels import in_use
@@ -36,15 +37,19 @@ from penstock.runtime.end_offsets import EndOffsets
 from penstock.runtime.errors import RequestError
 from penstock.runtime.metrics import Metrics
 from penstock.runtime.offset_store import OffsetStore
-from penstock.runtime.pipelines import build_pipeline
+from penstock.runtime.override_policy import clients_used, overrides_in
+from penstock.runtime.pipelines import pipeline_recipe
 from penstock.runtime.plugins import Plugin, Plugins, own_keys
 from penstock.runtime.position_copies import PositionCopies
+from penstock.runtime.reloading import PAUSE_SECONDS, ReloadWatch
 from penstock.runtime.scheduler import REST, Next, Scheduler
 from penstock.runtime.states import State, Status
 from penstock.runtime.status_store import StatusStore
+from penstock.runtime.tolerance import tolerance_of
 from penstock.runtime.worker_config import WorkerConfig
 from penstock.sdk.config import ConfigDef
-from penstock.sdk.errors import FatalError
+from penstock.sdk.connectors import SinkConnector
+from penstock.sdk.errors import ConfigError, FatalError
 
 log = logging.getLogger(__name__)
 
@@ -96,12 +101,20 @@ class Runner(ABC):
         self.name = name
         self.context = context
         self.config = dict(config)
+        """With the values that its references name, once the connector was started."""
         self.plugin = plugin
         self.meter = context.metrics.of(name)
         self.unsure = True
         self.failed: dict[int, str] = dict(failed or {})
-        self._secrets = (*definition.secrets(config), *context.connection.secrets())
-        hide(self._secrets, name)
+        self.stored = dict(config)
+        """As the config topic has it, references and all."""
+        self._definition = definition
+        self._providers = context.worker.rules.providers
+        self._watch = ReloadWatch(self._providers, config)
+        written = (s for s in definition.secrets(config) if not self._providers.refers(s))
+        self._secrets = (*written, *context.connection.secrets())
+        self._hidden = self._secrets
+        hide(self._hidden, name)
         self._activity = threading.Lock()
         self._halted = threading.Event()
         self._connector: Any = None
@@ -119,18 +132,26 @@ class Runner(ABC):
         """Start the connector if need be, and see whether there is anything to do."""
         self.meter.looks += 1
         with self._activity:
-            if self._halted.is_set() or self._broken:
+            if self._halted.is_set():
                 return REST
+            if self._watch.changed():
+                self._begin_anew()
+            if self._broken:
+                return self._rest()
             if self._connector is None:
                 begun = self._start()
                 if begun is not None:
                     return begun
             if len(self.failed) >= len(self._tasks) and not self._live():
-                return REST
+                return self._rest()
             try:
                 return self._look()
             except KafkaFault as error:
                 return self._later(error)
+
+    def _rest(self) -> Next:
+        """Nothing to do until somebody acts, be it only that a secret is renewed."""
+        return Next(delay=PAUSE_SECONDS) if self._watch.active else REST
 
     def turn(self) -> Next:
         """Run one turn, after making sure of the positions."""
@@ -182,12 +203,14 @@ class Runner(ABC):
         """
         self.meter.starts += 1
         try:
+            found = self._resolve()
+            self._check_overrides()
             self._connector = self.plugin.cls()
             self._connector.start(self.context.plugins.handed(self.plugin, self.config))
-            tasks = self._task_configs()
+            tasks = [found.templated(self.stored, task) for task in self._task_configs()]
         except Exception as error:  # noqa: BLE001 (whatever it is turns the connector FAILED)
-            self._fail_connector(trace_of(error, self._secrets))
-            return REST
+            self._fail_connector(trace_of(error, self._hidden))
+            return self._rest()
         if tasks != self.context.configs.tasks(self.name):
             try:
                 self.context.put_tasks(self.name, tasks)
@@ -198,6 +221,34 @@ class Runner(ABC):
         self._tasks = tasks
         self._report_running()
         return None
+
+    def _resolve(self) -> Resolved:
+        """Ask the config providers; what they know is hidden from now on."""
+        self._watch.begin()
+        found = self._providers.resolve(self.stored)
+        self.config = found.config
+        overridden = secret_values(overrides_in(found.config))
+        secrets = (*self._definition.secrets(found.config), *found.secrets, *overridden)
+        self._hidden = tuple(dict.fromkeys((*self._secrets, *secrets)))
+        hide(self._hidden, self.name)
+        if found.missing:
+            log.warning("nothing to be had for %s: taken as it is", ", ".join(found.missing))
+        return found
+
+    def _check_overrides(self) -> None:
+        """A config may have been stored before the worker's policy was what it is."""
+        sink = issubclass(self.plugin.cls, SinkConnector)
+        policy = self.context.worker.rules.overrides
+        if errors := policy.errors(self.config, clients_used(self.config, sink=sink)):
+            raise ConfigError("; ".join(f"{key}: {text}" for key, text in errors))
+
+    def _begin_anew(self) -> None:
+        """Restart the connector and all its tasks, those that failed too."""
+        log.info("what the config refers to has changed: the connector is restarted")
+        self._drop_connector()
+        self._broken = False
+        self.failed.clear()
+        self.unsure = True
 
     def _task_configs(self) -> list[dict[str, str]]:
         maximum = int(self.config.get("tasks.max", "1"))
@@ -345,7 +396,8 @@ class Runner(ABC):
     def _take(self, report: Report) -> None:
         self.meter.task(report.task).end(report)
         self._absorb(report)
-        self.context.statuses.add_topics(self.name, report.task, report.topics)
+        if self.context.worker["topic.tracking.enable"]:
+            self.context.statuses.add_topics(self.name, report.task, report.topics)
         if report.end is End.DONE:
             self._previous[report.task] = report.lease_id
         else:
@@ -390,15 +442,25 @@ class Runner(ABC):
             "connector": self.name,
             "task": task,
             "config": context.plugins.handed(self.plugin, self._tasks[task]),
-            "pipeline": build_pipeline(context.plugins, self.config, context.worker.converters()),
+            "pipeline": pipeline_recipe(
+                context.plugins, self.config, self.stored, context.worker.converters()
+            ),
             "connection": context.connection,
             "transactional_id": transactional_id(context.worker.group_id, self.name, task),
             "membership": self._standing,
             "heartbeat": context.engine.heartbeat_address,
             "limits": limits,
             "secrets": self._secrets,
+            "providers": self._providers,
+            "overrides": overrides_in(self.stored),
             "log_levels": in_use(),
-            "producer_settings": {"client.id": client_id("producer", self.name, task)},
+            "tolerance": tolerance_of(self.config),
+            "producer_settings": {
+                "client.id": client_id("producer", self.name, task),
+                **context.worker.clients.of("producer"),
+            },
+            "consumer_settings": context.worker.clients.of("consumer"),
+            "admin_settings": context.worker.clients.of("admin"),
             "task_class": self._connector.task_class,
         }
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from penstock.engine.lease import Lease, Limits, Report, SinkLease, Tolerance
+from penstock.engine.lease import Lease, Limits, Report, SinkLease
 from penstock.kafka import groups, topics
 from penstock.kafka.clients import group_metadata
 from penstock.kafka.groups import Committed
@@ -136,7 +136,6 @@ class SinkRunner(Runner):
             group_metadata=self._metadata(),
             assignments=self._assignments(starts),
             copy_topic=self.context.copies.log.topic,
-            tolerance=self._tolerance(),
         )
 
     def _assignments(self, starts: Mapping[Position, int]) -> tuple[Assignment, ...]:
@@ -150,15 +149,6 @@ class SinkRunner(Runner):
         if self._group_metadata is None:
             self._group_metadata = group_metadata(self.context.connection, self.group)
         return self._group_metadata
-
-    def _tolerance(self) -> Tolerance:
-        config = self.config
-        headers = config.get("errors.deadletterqueue.context.headers.enable", "false")
-        return Tolerance(
-            all_errors=config.get("errors.tolerance", "none") == "all",
-            dead_letter_topic=config.get("errors.deadletterqueue.topic.name", ""),
-            context_headers=headers.lower() == "true",
-        )
 
     def _absorb(self, report: Report) -> None:
         assert self._positions is not None  # noqa: S101 (read by _recover)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from penstock.engine.lease import KeyedOffset, Lease, Limits, Report, SourceLease
+from penstock.engine.new_topics import TopicGroup
 from penstock.runtime.runner import PROBE_PAUSE, Runner
 from penstock.runtime.scheduler import TURN, Next
+from penstock.runtime.topic_creation import topic_groups
 from penstock.sdk.offsets import OffsetReader, canonical
 
 
@@ -55,7 +57,11 @@ class SourceRunner(Runner):
             offsets_topic=self.context.offsets.log.topic,
             positions=tuple(self._positions.values()),
             partition_keys=self._connector.partition_keys,
+            topic_groups=self._topic_groups(),
         )
+
+    def _topic_groups(self) -> tuple[TopicGroup, ...]:
+        return topic_groups(self.config) if self.context.worker["topic.creation.enable"] else ()
 
     def _absorb(self, report: Report) -> None:
         assert self._positions is not None  # noqa: S101 (read by _recover)

@@ -10,7 +10,11 @@ from typing import Any
 from penstock.kafka.names import sink_group
 from penstock.runtime.connector_config import SINK, SOURCE, sink_topic_errors
 from penstock.runtime.errors import BadRequest
+from penstock.runtime.override_policy import clients_used
 from penstock.runtime.plugins import Plugin, Plugins
+from penstock.runtime.redaction import redacted, resolved_to_validate
+from penstock.runtime.topic_creation import creation_keys
+from penstock.runtime.worker_rules import Rules
 from penstock.sdk.config import ConfigDef, ConfigKey, ConfigValue
 from penstock.sdk.connectors import Connector, SinkConnector
 
@@ -66,9 +70,10 @@ class Validated:
 class Validator:
     """Validates connector configurations against the installed plugins."""
 
-    def __init__(self, plugins: Plugins, group_id: str) -> None:
+    def __init__(self, plugins: Plugins, group_id: str, rules: Rules | None = None) -> None:
         self._plugins = plugins
         self._group_id = group_id
+        self._rules = rules or Rules()
 
     def validate(self, config: Mapping[str, str | None]) -> Validated:
         """Check everything; BadRequest only when the connector's class cannot be told."""
@@ -76,18 +81,22 @@ class Validator:
         if not class_name:
             raise BadRequest("Connector config contains no connector type")
         plugin = self._plugins.connector(class_name)
+        sent = {k: v for k, v in config.items() if v is not None}
+        found = resolved_to_validate(self._rules.providers, sent)
+        present = found.config
+        config = {**dict.fromkeys(config.keys() - sent.keys()), **present}
         definition = self.definition(plugin, config)
         values = definition.validate(config)
-        present = {k: v for k, v in config.items() if v is not None}
         extra = [
             *self._framework_errors(plugin, present),
             *self._own_errors(plugin, present, values),
         ]
-        return Validated(plugin, definition, _with_errors(values, extra))
+        return Validated(plugin, definition, redacted(_with_errors(values, extra), sent, found))
 
     def definition(self, plugin: Plugin, config: Mapping[str, str | None]) -> ConfigDef:
         """The connector's own keys and the framework's, with those of its converters."""
-        framework = SINK if issubclass(plugin.cls, SinkConnector) else SOURCE
+        sink = issubclass(plugin.cls, SinkConnector)
+        framework = SINK if sink else SOURCE + creation_keys(config)
         own: ConfigDef = plugin.cls.config_def
         return framework + own + self._part_keys(config)
 
@@ -120,7 +129,9 @@ class Validator:
 
     def _framework_errors(self, plugin: Plugin, config: Mapping[str, str]) -> list[tuple[str, str]]:
         errors = [*self._unknown_parts(config), *_duplicate_aliases(config)]
-        if issubclass(plugin.cls, SinkConnector):
+        sink = issubclass(plugin.cls, SinkConnector)
+        errors += self._rules.overrides.errors(config, clients_used(config, sink=sink))
+        if sink:
             errors += sink_topic_errors(config)
             name = config.get("name", "")
             if sink_group(name) == self._group_id:

@@ -67,7 +67,7 @@ class Worker:
         self.url = f"{'https' if tls else 'http'}://{worker_id}"
         self._tls = tls
         self.plugins = Plugins(config.properties)
-        self.herder = Herder(self.plugins, config.group_id)
+        self.herder = Herder(self.plugins, config.group_id, config.rules)
         self._kafka_port = embedded_kafka_port
         self._broker: EmbeddedBroker | None = None
         self._undo: list[Callable[[], None]] = []
@@ -102,6 +102,7 @@ class Worker:
 
     def _start(self, say: Progress) -> None:
         self.config.data_dir.mkdir(parents=True, exist_ok=True)
+        self.config.warn_of_ignored()
         java = find_java()
         jars = ensure_jars(java, say)
         if not self.config["bootstrap.servers"]:
@@ -123,29 +124,33 @@ class Worker:
     def _build(self, java: Java, jars: Jars) -> tuple[Context, Cluster, str]:
         config = self.config
         connection = config.connection(self.bootstrap_servers)
-        hide(connection.secrets())
+        hide([*connection.secrets(), *config.secrets])
         admin = clients.admin(connection)
-        replication = config["storage.replication.factor"]
+        config.create_storage_topics(admin)
         topic = worker_topic(config.group_id)
         configs = ConfigStore(
-            connection, admin, config["config.storage.topic"], config.group_id, replication
+            connection,
+            admin,
+            config["config.storage.topic"],
+            config.group_id,
+            config.replication("config"),
         )
         offsets = OffsetStore(
             connection,
             admin,
             config["offset.storage.topic"],
             config["offset.storage.partitions"],
-            replication,
+            config.replication("offset"),
         )
         statuses = StatusStore(
             connection,
             admin,
             config["status.storage.topic"],
             config["status.storage.partitions"],
-            replication,
+            config.replication("status"),
         )
         roster = Roster()
-        copies = PositionCopies(connection, admin, topic, replication, roster.take)
+        copies = PositionCopies(connection, admin, topic, config.replication("config"), roster.take)
         self._open_stores(configs, offsets, statuses, copies)
         kafka = admin.list_topics(timeout=10)
         engine = self._engine(java, jars)

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from confluent_kafka.admin import AdminClient
 
 from penstock.engine.lease import Limits
 from penstock.kafka.clients import Connection
 from penstock.logs.settings import LOG_KEYS
 from penstock.runtime.auto_restart_keys import AUTO_RESTART_KEYS
+from penstock.runtime.ignored_keys import warn_of_ignored
+from penstock.runtime.listeners import LISTENER_KEYS
+from penstock.runtime.override_policy import ALLOWLIST_KEY, POLICY_KEY, OverridePolicy
+from penstock.runtime.provider_config import providers_of
 from penstock.runtime.rest_config import REST_KEYS
+from penstock.runtime.storage_config import STORAGE_KEYS, create_with_settings, replication_of
+from penstock.runtime.worker_clients import WorkerClients, common_settings, worker_clients
+from penstock.runtime.worker_rules import Rules
 from penstock.sdk.config import ConfigDef, ConfigKey, Importance, Type
-from penstock.sdk.config_validators import absolute_paths, at_least, non_empty
+from penstock.sdk.config_validators import absolute_paths, at_least, non_empty, one_of_ignoring_case
 
 STRING_CONVERTER = "org.apache.kafka.connect.storage.StringConverter"
 
@@ -31,29 +40,7 @@ WORKER = ConfigDef(
         importance=Importance.HIGH,
         doc="Workers with the same group.id form one cluster.",
     ),
-    ConfigKey("config.storage.topic", default="penstock-configs", doc="Topic of configurations."),
-    ConfigKey("offset.storage.topic", default="penstock-offsets", doc="Topic of source offsets."),
-    ConfigKey("status.storage.topic", default="penstock-status", doc="Topic of states."),
-    ConfigKey(
-        "offset.storage.partitions",
-        Type.INT,
-        default=25,
-        validator=at_least(1),
-        doc="Partitions of the offsets topic when it is created.",
-    ),
-    ConfigKey(
-        "status.storage.partitions",
-        Type.INT,
-        default=5,
-        validator=at_least(1),
-        doc="Partitions of the status topic when it is created.",
-    ),
-    ConfigKey(
-        "storage.replication.factor",
-        Type.SHORT,
-        default=-1,
-        doc="Replicas of the topics above when they are created; -1 takes the broker's default.",
-    ),
+    *STORAGE_KEYS,
     ConfigKey(
         "key.converter", Type.CLASS, default=STRING_CONVERTER, doc="Converter of record keys."
     ),
@@ -106,11 +93,48 @@ WORKER = ConfigDef(
         doc="Folders that file connectors may read and write, links resolved. Unset: all that the "
         "worker's user may.",
     ),
+    ConfigKey(
+        "exactly.once.source.support",
+        default="enabled",
+        validator=one_of_ignoring_case("disabled", "enabled", "preparing"),
+        doc="Taken for Kafka Connect's sake: here sources are always exactly once.",
+    ),
+    ConfigKey(
+        "topic.tracking.enable",
+        Type.BOOLEAN,
+        default=True,
+        doc="Whether the topics that each connector uses are noted.",
+    ),
+    ConfigKey(
+        "topic.tracking.allow.reset",
+        Type.BOOLEAN,
+        default=True,
+        doc="Whether users may have those notes forgotten.",
+    ),
+    ConfigKey(
+        "topic.creation.enable",
+        Type.BOOLEAN,
+        default=True,
+        doc="Whether source connectors may create topics, with topic.creation.* in their config.",
+    ),
+    ConfigKey(
+        POLICY_KEY,
+        default="None",
+        doc="Which settings of its Kafka clients a connector's config may choose, with "
+        "producer.override.*, consumer.override.* and admin.override.*: None, Principal (who it "
+        "logs in as), Allowlist, or All. Settings that would run code are never among them.",
+    ),
+    ConfigKey(
+        ALLOWLIST_KEY,
+        Type.LIST,
+        default=[],
+        doc="For the policy Allowlist: names of settings, without prefix. One that names a class, "
+        "a file or a URL takes the policy All.",
+    ),
+    *LISTENER_KEYS,
     *LOG_KEYS,
     *REST_KEYS,
 )
-
-SECURITY = ("security.protocol", "sasl.", "ssl.")
 
 
 @dataclass(frozen=True)
@@ -120,11 +144,21 @@ class WorkerConfig:
     data_dir: Path
     properties: Mapping[str, str]
     values: Mapping[str, Any]
+    rules: Rules = field(default_factory=Rules)
+    secrets: tuple[str, ...] = ()
+    """What references in the worker's own properties have led to."""
+    clients: WorkerClients = field(default_factory=WorkerClients)
 
     @staticmethod
     def from_properties(properties: Mapping[str, str], data_dir: Path) -> WorkerConfig:
         """Check ``properties``; ConfigError says which one is wrong and why."""
-        return WorkerConfig(data_dir, dict(properties), WORKER.parse(properties))
+        providers = providers_of(properties)
+        found = providers.resolve(properties)
+        values = WORKER.parse(found.config)
+        policy = OverridePolicy.named(values[POLICY_KEY], values[ALLOWLIST_KEY])
+        rules = Rules(providers, policy)
+        clients = worker_clients(found.config)
+        return WorkerConfig(data_dir, found.config, values, rules, found.secrets, clients)
 
     def __getitem__(self, key: str) -> Any:
         return self.values[key]
@@ -136,8 +170,19 @@ class WorkerConfig:
 
     def connection(self, bootstrap_servers: str) -> Connection:
         """How clients of this worker reach the brokers."""
-        security = {k: v for k, v in self.properties.items() if k.startswith(SECURITY)}
-        return Connection(bootstrap_servers, security)
+        return Connection(bootstrap_servers, common_settings(self.properties)[0])
+
+    def warn_of_ignored(self) -> None:
+        """Tell, in one line of the log, which keys have no meaning here."""
+        warn_of_ignored(self.properties, WORKER, self.clients.ignored)
+
+    def replication(self, store: str) -> int:
+        """Replicas of the topic of a store (config, offset, status) when it is created."""
+        return replication_of(store, self.values)
+
+    def create_storage_topics(self, admin: AdminClient) -> None:
+        """Create the topics of stores that have settings of their own, where they are missing."""
+        create_with_settings(admin, self.values, self.properties)
 
     def limits(self) -> Limits:
         """Bounds of a lease."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import logging
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -9,6 +11,8 @@ import httpx
 import pytest
 
 from penstock.client import ConnectApiError, ConnectClient
+from penstock.logs.forms import TextForm
+from penstock.logs.levels import Kept, in_use, use
 from topics import Topics
 from waiting import eventually
 
@@ -89,3 +93,18 @@ def arrive(connectors: ConnectClient, name: str) -> Callable[..., None]:
         eventually(there, within=60, what=f"offsets {numbers}")
 
     return wait
+
+
+@pytest.fixture
+def log() -> Iterator[Callable[[], list[str]]]:
+    """The lines of the worker's log, as in its file; levels come back after the test."""
+    before, root = in_use(), logging.root.level
+    stream = io.StringIO()
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(TextForm())
+    handler.addFilter(Kept())
+    logging.root.addHandler(handler)
+    yield lambda: stream.getvalue().splitlines()
+    logging.root.removeHandler(handler)
+    use(before)
+    logging.root.setLevel(root)

@@ -128,3 +128,37 @@ def test_a_refused_record_among_records_of_several_schemas(
     assert collected(tmp_path) == [1, "a", "b", 2]
     (letter,) = topics.messages(dead)
     assert (letter.value(), letter.headers()) == (typed("string", "bad"), None)
+
+
+def test_a_dead_letter_topic_that_is_not_there_is_created(
+    connectors: ConnectClient, topics: Topics, collecting, reach, name: str
+) -> None:
+    """With as many replicas as asked for: more than there are brokers cannot be had."""
+    dead = f"{name}-dead"
+    replicas = "errors.deadletterqueue.topic.replication.factor"
+    topics.create(name)
+    topics.produce(name, [b"{nonsense", b"2"])
+    keys = {**JSON, "errors.tolerance": "all", "errors.deadletterqueue.topic.name": dead}
+    collecting({**keys, replicas: "77"})
+    reach("RUNNING", "FAILED")
+    trace = connectors.task_status(name, 0)["trace"]
+    assert trace.startswith(f"FatalError: Task failed to create new topic {dead}")
+    connectors.patch_config(name, {replicas: "1"})
+    eventually(lambda: offset_of(connectors, name) == 3, what="all records")
+    assert [letter.value() for letter in topics.messages(dead)] == [b"{nonsense"]
+
+
+def test_bad_records_of_a_source(
+    connectors: ConnectClient, scripted, topics: Topics, reach, arrive, name: str
+) -> None:
+    """One fails its task; tolerated they are skipped, logged if wanted, and the source moves on."""
+    bytes_only = "org.apache.kafka.connect.converters.ByteArrayConverter"
+    scripted(count=3, value_converter=bytes_only)
+    reach("RUNNING", "FAILED")
+    trace = connectors.task_status(name, 0)["trace"]
+    assert trace.startswith(
+        f"FatalError: Tolerance exceeded in error handler: record for topic {name}"
+    )
+    connectors.patch_config(name, {"errors.tolerance": "all"})
+    arrive(3)
+    assert topics.values(name) == []

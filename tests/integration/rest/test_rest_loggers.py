@@ -2,36 +2,15 @@
 
 from __future__ import annotations
 
-import io
-import logging
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from penstock.client import ConnectClient
-from penstock.logs.forms import TextForm
-from penstock.logs.levels import Kept, in_use, use
 from waiting import eventually
 
 TASK = "sample_connectors.scripted_source"
 SECRET = "s3cr3t-of-the-source"
-
-
-@pytest.fixture
-def log() -> Iterator[Callable[[], list[str]]]:
-    """The lines of the worker's log, as in its file; levels come back after the test."""
-    before, root = in_use(), logging.root.level
-    stream = io.StringIO()
-    handler = logging.StreamHandler(stream)
-    handler.setFormatter(TextForm())
-    handler.addFilter(Kept())
-    logging.root.addHandler(handler)
-    yield lambda: stream.getvalue().splitlines()
-    logging.root.removeHandler(handler)
-    use(before)
-    logging.root.setLevel(root)
 
 
 def test_a_running_task_tells_more_and_less(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from typing import Any
 
 import pyarrow as pa
 import pytest
-from confluent_kafka import TopicPartition
+from confluent_kafka import KafkaException, TopicPartition
 
 from penstock.engine.topic_reader import Position, TopicReader
 from penstock.kafka.clients import Connection
@@ -17,7 +18,7 @@ from waiting import eventually
 
 
 @contextmanager
-def reading(topics: Topics, starts: dict[Position, int], **wanted: bool) -> Iterator[TopicReader]:
+def reading(topics: Topics, starts: dict[Position, int], **wanted: Any) -> Iterator[TopicReader]:
     connection = Connection(topics.bootstrap_servers)
     with closing(TopicReader(connection, starts, **wanted)) as reader:
         yield reader
@@ -145,3 +146,13 @@ def test_records_deleted_before_they_were_read_are_never_skipped(topics: Topics,
     topics.admin.delete_records([gone])[gone].result(20)
     with reading(topics, {(name, 0): 0}) as reader, pytest.raises(LeaseLost):
         read_until(reader, {(name, 0): 11})
+
+
+def test_it_reads_with_the_settings_it_was_given(topics: Topics, name: str) -> None:
+    """Whether a setting has arrived shows best where the client refuses it."""
+    topics.create(name)
+    with (
+        pytest.raises(KafkaException, match=r"fetch\.max\.bytes"),
+        reading(topics, {(name, 0): 0}, settings={"fetch.max.bytes": "-5"}),
+    ):
+        pass

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from penstock.cli.properties import parse_properties, read_properties
+from penstock.cli.properties import read_properties
 from penstock.cli.up import worker_properties
+from penstock.kafka.properties import parse_properties
 from penstock.sdk.errors import ConfigError
 
 

@@ -55,9 +55,10 @@ Start = Callable[..., "subprocess.Popen[str]"]
 def start_up(home: Path) -> Iterator[Start]:
     started: list[subprocess.Popen[str]] = []
 
-    def start(**environment: str) -> "subprocess.Popen[str]":
+    def start(*command: str, **environment: str) -> "subprocess.Popen[str]":
+        words = command or ("up", "--port", "0")
         process = subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, "up", "--port", "0", "--data-dir", str(home / "data")],
+            [sys.executable, "-c", PROGRAM, *words, "--data-dir", str(home / "data")],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -152,3 +153,32 @@ def test_wrong_worker_config_is_told(run: Run, home: Path) -> None:
     result = run("up", "--worker-config", str(file), "--data-dir", str(home / "data"))
     assert result.code == 1
     assert f"{file}, line 1: no value" in result.err
+
+
+def test_worker_listens_where_its_file_says(start_up: Start, home: Path) -> None:
+    with listen("127.0.0.1", 0) as free:
+        port = free.getsockname()[1]
+    file = home / "w.properties"
+    file.write_text(f"bootstrap.servers=127.0.0.1:9\nlisteners=http://:{port}\n")
+    process = start_up("worker", "-c", str(file))
+    assert wait_for_note(home, process)["url"] == f"http://127.0.0.1:{port}"
+    wait_for_health(f"http://127.0.0.1:{port}", 200)
+    process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=10)
+    assert (process.returncode, err) == (0, "")
+    assert out.endswith("worker stopped\nStopped.\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("group.id=g\n", 'Missing required configuration "bootstrap.servers"'),
+        ("bootstrap.servers=h:1\nlisteners=http://0.0.0.0:1\n", "others could reach the REST API"),
+    ],
+)
+def test_a_worker_that_cannot_start(run: Run, home: Path, text: str, told: str) -> None:
+    file = home / "w.properties"
+    file.write_text(text)
+    result = run("worker", "-c", str(file), "--data-dir", str(home / "data"))
+    assert result.code == 1
+    assert told in result.err

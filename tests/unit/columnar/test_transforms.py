@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from penstock.columnar.regex_router import RegexRouter
-from penstock.columnar.transform import Transform, chain
+from penstock.columnar.transform import Transform
 from penstock.sdk.batches import TOPIC, record_batch
 from penstock.sdk.config import ConfigDef
 from penstock.sdk.errors import ConfigError
@@ -83,13 +83,6 @@ class DropFirst(Transform):
     def apply(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         assert batch.num_rows
         return batch.slice(1)
-
-
-def test_a_chain_applies_in_order_and_ends_when_nothing_is_left() -> None:
-    both = chain([router("a", "b"), router("b", "c")], batch("a", "b"))
-    assert both.column("topic").to_pylist() == ["c", "c"]
-    assert chain([DropFirst()] * 3, batch("a", "b")).num_rows == 0
-    assert chain([], both) is both
 
 
 def test_a_configured_transform_can_be_pickled() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 
 import pyarrow as pa
@@ -11,6 +12,7 @@ from penstock.columnar.plain_converters import StringConverter
 from penstock.engine.dead_letters import HEADER_LIMIT, DeadLetters
 from penstock.engine.lease import HeartbeatAddress, Limits, Membership, SinkLease, Tolerance
 from penstock.engine.pipeline import Pipeline
+from penstock.engine.stage_error import StageError
 from penstock.kafka.clients import Connection
 from penstock.plugins.file_sink_task import FileStreamSinkTask
 from penstock.sdk.batches import HEADERS
@@ -51,13 +53,17 @@ RAW = pa.RecordBatch.from_pydict(
 )
 
 
+def failed(text: str) -> StageError:
+    return StageError(RecordError(text), "VALUE_CONVERTER", StringConverter)
+
+
 def letters(**tolerance: object) -> DeadLetters:
     return DeadLetters(replace(LEASE, tolerance=Tolerance(**tolerance)))  # type: ignore[arg-type]
 
 
 def test_without_tolerance_the_first_bad_record_is_fatal() -> None:
     with pytest.raises(FatalError) as fatal:
-        letters().take(RAW, 1, RecordError("not JSON"))
+        letters().take(RAW, 1, failed("not JSON"))
     text = str(fatal.value)
     assert text.startswith("Tolerance exceeded in error handler: record t-4 at offset 42: not JSON")
     assert "errors.tolerance=all" in text
@@ -65,16 +71,16 @@ def test_without_tolerance_the_first_bad_record_is_fatal() -> None:
 
 def test_tolerated_records_are_counted_and_skipped() -> None:
     dead = letters(all_errors=True)
-    dead.take(RAW, 0, RecordError("bad"))
-    dead.take(RAW, 1, RecordError("bad"))
+    dead.take(RAW, 0, failed("bad"))
+    dead.take(RAW, 1, failed("bad"))
     assert len(dead) == 2
     assert list(dead.take_letters()) == []
 
 
 def test_a_dead_letter_is_the_record_as_it_was() -> None:
     dead = letters(all_errors=True, dead_letter_topic="dead")
-    dead.take(RAW, 0, RecordError("bad"))
-    dead.take(RAW, 1, RecordError("bad"))
+    dead.take(RAW, 0, failed("bad"))
+    dead.take(RAW, 1, failed("bad"))
     assert list(dead.take_letters()) == [
         ("dead", b"\xff\x00", b"k0", [("h", b"\xfe"), ("n", None)]),
         ("dead", None, None, []),
@@ -83,7 +89,7 @@ def test_a_dead_letter_is_the_record_as_it_was() -> None:
 
 def test_context_headers_say_what_went_wrong_and_no_secret() -> None:
     dead = letters(all_errors=True, dead_letter_topic="dead", context_headers=True)
-    dead.take(RAW, 0, RecordError("hunter2 is no number"))
+    dead.take(RAW, 0, failed("hunter2 is no number"))
     [(_, _, _, headers)] = dead.take_letters()
     assert headers[:2] == [("h", b"\xfe"), ("n", None)]
     context = {key.removeprefix("__connect.errors."): value for key, value in headers[2:]}
@@ -94,6 +100,7 @@ def test_context_headers_say_what_went_wrong_and_no_secret() -> None:
         "connector.name": b"orders",
         "task.id": b"3",
         "stage": b"VALUE_CONVERTER",
+        "class.name": b"org.apache.kafka.connect.storage.StringConverter",
         "exception.class.name": b"RecordError",
         "exception.message": b"[hidden] is no number",
     }
@@ -102,12 +109,33 @@ def test_context_headers_say_what_went_wrong_and_no_secret() -> None:
 
 def test_context_headers_are_cut_to_a_length() -> None:
     dead = letters(all_errors=True, dead_letter_topic="dead", context_headers=True)
-    dead.take(RAW, 0, RecordError("x" * (3 * HEADER_LIMIT)))
+    dead.take(RAW, 0, failed("x" * (3 * HEADER_LIMIT)))
     [(_, _, _, headers)] = dead.take_letters()
     assert max(len(value or b"") for _, value in headers) == HEADER_LIMIT
 
 
 def test_a_text_that_cannot_be_encoded_does_not_stop_the_connector() -> None:
     dead = letters(all_errors=True, dead_letter_topic="dead", context_headers=True)
-    dead.take(RAW, 0, RecordError("a lone surrogate: \ud800"))
+    dead.take(RAW, 0, failed("a lone surrogate: \ud800"))
     assert len(list(dead.take_letters())) == 1
+
+
+@pytest.mark.parametrize("tolerated", [True, False])
+def test_a_line_in_the_log_if_wanted(caplog: pytest.LogCaptureFixture, tolerated: bool) -> None:
+    """In Kafka Connect's words, whether the record is then skipped or not."""
+    head = (
+        "Error encountered in task orders-3. Executing stage 'VALUE_CONVERTER' with class "
+        "'org.apache.kafka.connect.storage.StringConverter'"
+    )
+    where = (
+        ", where consumed record is {'topic': 't', 'partition': 4, 'offset': 42, 'timestamp': 2}"
+    )
+    for options, line in (
+        ({}, []),
+        ({"log_errors": True}, [f"{head}. RecordError: bad"]),
+        ({"log_errors": True, "log_messages": True}, [f"{head}{where}. RecordError: bad"]),
+    ):
+        caplog.clear()
+        with suppress(FatalError):
+            letters(all_errors=tolerated, **options).take(RAW, 1, failed("bad"))
+        assert [record.getMessage() for record in caplog.records] == line

@@ -14,6 +14,7 @@ from penstock.columnar.plain_converters import StringConverter
 from penstock.columnar.regex_router import RegexRouter
 from penstock.columnar.transform import Transform
 from penstock.engine.pipeline import Pipeline
+from penstock.engine.stage_error import StageError
 from penstock.sdk.batches import record_batch
 from penstock.sdk.config import ConfigDef
 from penstock.sdk.errors import RecordError
@@ -137,3 +138,64 @@ def test_a_pipeline_travels_to_other_processes() -> None:
     copy = pickle.loads(pickle.dumps(pipeline))  # noqa: S301 (made on this line)
     [batch] = copy.decode(raw([envelope("int64", 1)]))
     assert batch.column("topic").to_pylist() == ["new-t"]
+
+
+class Refuse(Transform):
+    """Does not take records of one value."""
+
+    connect_class = ""
+    config_def = ConfigDef()
+
+    def __init__(self, value: str) -> None:
+        self.value = value
+
+    def configure(self, config: Mapping[str, str]) -> None:
+        """Nothing to configure."""
+
+    def apply(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        for row, value in enumerate(batch.column("value").to_pylist()):
+            if value == self.value:
+                raise RecordError(f"{value} is refused", row=row)
+        return batch
+
+
+def test_bad_records_of_a_source_are_left_out_if_that_is_tolerated() -> None:
+    """Each is told with the batch that it is a row of, whatever was dropped before."""
+    pipeline = Pipeline(strings(is_key=True), strings(is_key=False), [KeepEven(), Refuse("e")])
+    told: list[tuple[str, str, str]] = []
+
+    def bad(batch: pa.RecordBatch, error: StageError) -> None:
+        told.append((batch.column("value")[error.row].as_py(), error.stage, str(error)))
+
+    encoded = pipeline.encode(record_batch("t", pa.array(list("abcdefg"))), bad)
+    assert encoded.value.to_pylist() == [b"a", b"c", b"g"]
+    assert encoded.batch.num_rows == len(encoded.key) == 3
+    assert told == [("e", "TRANSFORMATION", "e is refused")]
+
+
+def test_without_tolerance_the_stage_is_told() -> None:
+    pipeline = Pipeline(strings(is_key=True), strings(is_key=False), [Refuse("b")])
+    with pytest.raises(StageError, match="b is refused") as caught:
+        pipeline.encode(record_batch("t", pa.array(["a", "b"])))
+    assert (caught.value.row, caught.value.stage) == (1, "TRANSFORMATION")
+    assert caught.value.step.endswith(".Refuse")
+
+
+def test_a_transform_of_a_sink_names_the_row_of_what_was_read() -> None:
+    """Though it saw only a run of equal schemas, without what another has dropped."""
+    pipeline = Pipeline(strings(is_key=True), json_values(schemas=True), [KeepEven(), Refuse("c")])
+    values = [envelope("int32", 1), *(envelope("string", letter) for letter in "abc")]
+    with pytest.raises(StageError) as caught:
+        list(pipeline.decode(raw(list(values))))
+    assert caught.value.row == 3
+
+
+def test_nothing_is_asked_of_transforms_when_no_record_is_left() -> None:
+    class DropAll(KeepEven):
+        def apply(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+            assert batch.num_rows
+            return batch.slice(0, 0)
+
+    pipeline = Pipeline(strings(is_key=True), strings(is_key=False), [DropAll(), DropAll()])
+    assert pipeline.encode(record_batch("t", pa.array(["a"]))).batch.num_rows == 0
+    assert [b.num_rows for b in pipeline.decode(raw([b"a"]))] == [0]

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from penstock.engine.config_providers import AllowedPaths, FileProvider
+from penstock.engine.references import Providers
 from penstock.runtime.connector_config import SINK, SOURCE
 from penstock.runtime.errors import BadRequest
 from penstock.runtime.plugins import Plugins
 from penstock.runtime.validation import Validated, Validator
+from penstock.runtime.worker_rules import Rules
 
 PLUGINS = Plugins()
 SOURCE_CONFIG = {
@@ -226,3 +231,51 @@ def test_the_keys_of_a_file_connector(
     names = [value.name for value in validate(config).values]
     assert len(names) == len(set(names))
     assert set(names) == set(framework.names()) | own
+
+
+@pytest.fixture
+def secret_rules(tmp_path: Path) -> Rules:
+    """A worker that lets connectors refer to files of a folder."""
+    (tmp_path / "s.properties").write_text("number=geheim\ngroup=none\n")
+    provider = FileProvider(AllowedPaths((str(tmp_path),)))
+    return Rules(Providers({"file": provider}))
+
+
+def test_what_a_reference_leads_to_is_never_told(secret_rules: Rules, tmp_path: Path) -> None:
+    reference = f"${{file:{tmp_path}/s.properties:number}}"
+    tolerance = f"${{file:{tmp_path}/s.properties:group}}"
+    sent = {**SOURCE_CONFIG, "tasks.max": reference, "errors.tolerance": tolerance}
+    validated = Validator(PLUGINS, "g", secret_rules).validate(sent)
+    values = {value.name: value for value in validated.values}
+    assert values["tasks.max"].value == reference
+    assert values["tasks.max"].errors == [
+        "Invalid value for configuration 'tasks.max': the value resolved from the config provider "
+        "reference failed validation"
+    ]
+    assert (values["errors.tolerance"].value, values["errors.tolerance"].errors) == (tolerance, [])
+    assert "geheim" not in json.dumps(validated.to_json("x"))
+
+
+def test_a_reference_that_leads_nowhere_is_an_ordinary_value(
+    secret_rules: Rules, tmp_path: Path
+) -> None:
+    reference = f"${{file:{tmp_path}/s.properties:absent}}"
+    validated = Validator(PLUGINS, "g", secret_rules).validate(
+        {**SOURCE_CONFIG, "tasks.max": reference}
+    )
+    assert validated.errors == [
+        f"Invalid value {reference} for configuration tasks.max: Not a number of type INT"
+    ]
+
+
+def test_a_file_that_cannot_be_read(secret_rules: Rules, tmp_path: Path) -> None:
+    config = {**SOURCE_CONFIG, "topic": f"${{file:{tmp_path}/absent:key}}"}
+    with pytest.raises(BadRequest, match="Could not read properties from file"):
+        Validator(PLUGINS, "g", secret_rules).validate(config)
+
+
+def test_a_connectors_own_providers_are_ignored(tmp_path: Path) -> None:
+    config = {**SOURCE_CONFIG, "config.providers": "file", "topic": "${file:/etc/passwd:root}"}
+    values = {value.name: value.value for value in validate(config).values}
+    assert values["topic"] == "${file:/etc/passwd:root}"
+    assert "config.providers" not in values

@@ -32,6 +32,16 @@ class Config:
         except ConfigError as error:
             return Config(worker_properties(None, options), file, str(error))
 
+    @property
+    def port(self) -> int:
+        """The port of the REST API that the file names; if it names none, the usual one."""
+        from penstock.runtime.listeners import Listener, listener_of
+
+        try:
+            return listener_of(self.properties).port
+        except ConfigError:
+            return Listener().port
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -63,7 +73,10 @@ class Asked:
 
     def connection(self) -> Connection:
         """How to reach them."""
+        from penstock.runtime.provider_config import providers_of
         from penstock.runtime.worker_config import WorkerConfig
 
-        config = WorkerConfig(self.data_dir, self.config.properties, {})
+        properties = self.config.properties
+        found = providers_of(properties).resolve(properties)
+        config = WorkerConfig(self.data_dir, found.config, {})
         return config.connection(self.brokers)

@@ -15,7 +15,6 @@ from penstock.cli.doctor.report import as_json, closing, exit_code, lines, marks
 from penstock.cli.output import console, print_json
 from penstock.cli.running import running
 from penstock.cli.up import (
-    DEFAULT_PORT,
     Brokers,
     DataDir,
     KafkaPort,
@@ -35,7 +34,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else
 def doctor(
     *,
     data_dir: DataDir = None,
-    port: Port = DEFAULT_PORT,
+    port: Port = None,
     kafka_port: KafkaPort = None,
     bootstrap_servers: Brokers = None,
     worker_config: WorkerConfigFile = None,
@@ -49,11 +48,12 @@ def doctor(
     clock. It changes nothing and starts nothing. Exit code 0: ready, perhaps with warnings; 1:
     something is to be mended.
     """
+    config = Config.read(worker_config, bootstrap_servers)
     asked = Asked(
         data_dir=worker_folder(data_dir),
-        port=port,
+        port=config.port if port is None else port,
         kafka_port=kafka_port,
-        config=Config.read(worker_config, bootstrap_servers),
+        config=config,
         timeout=timeout,
         workers=tuple(running()),
     )

@@ -1,0 +1,81 @@
+"""``listeners`` and ``rest.advertised.*``: where the REST API is, for itself and for others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from penstock.sdk.config import ConfigDef, ConfigKey, Type, invalid_value
+from penstock.sdk.config_validators import between
+
+LISTENER = re.compile(r"(?P<scheme>\w+)://(?:\[(?P<six>[^\]]*)\]|(?P<host>[^:/]*)):(?P<port>\d+)/?")
+
+
+DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 8083
+
+
+class Listener(NamedTuple):
+    """Where to listen."""
+
+    host: str = DEFAULT_HOST
+    port: int = DEFAULT_PORT
+
+
+def well_formed(name: str, value: Any) -> None:
+    """Validator: every listener is a URL with a port that exists."""
+    for listener in value or ():
+        match = LISTENER.fullmatch(listener)
+        if match is None or match["scheme"].lower() not in {"http", "https"}:
+            raise invalid_value(name, value, "Unable to parse: write http://host:port")
+        if int(match["port"]) > 65535:
+            raise invalid_value(name, value, f"there is no port {match['port']}")
+    if value and len(value) > 1:
+        raise invalid_value(name, value, "this worker has one listener: name one")
+
+
+LISTENER_KEYS = (
+    ConfigKey(
+        "listeners",
+        Type.LIST,
+        default=[],
+        validator=well_formed,
+        doc="Where the REST API listens, http://host:port. Without a host on the loopback "
+        "interface alone. --host and --port go before it.",
+    ),
+    ConfigKey(
+        "rest.advertised.host.name",
+        default=None,
+        doc="Name or address under which others reach this worker.",
+    ),
+    ConfigKey(
+        "rest.advertised.port",
+        Type.INT,
+        default=None,
+        validator=between(1, 65535),
+        doc="Port under which others reach this worker.",
+    ),
+)
+
+
+def listener_of(properties: Mapping[str, str]) -> Listener:
+    """Where a worker's properties want it to listen; ConfigError if they are wrong."""
+    found = ConfigDef(*LISTENER_KEYS).parse(properties)["listeners"]
+    if not found:
+        return Listener()
+    match = LISTENER.fullmatch(found[0])
+    assert match is not None  # noqa: S101 (its validator has seen to that)
+    return Listener(match["six"] or match["host"] or DEFAULT_HOST, int(match["port"]))
+
+
+def chosen_listener(properties: Mapping[str, str], host: str | None, port: int | None) -> Listener:
+    """Where to listen: on ``host`` and ``port`` as far as they are given."""
+    place = listener_of(properties)
+    return Listener(host or place.host, place.port if port is None else port)
+
+
+def advertised(properties: Mapping[str, str], host: str, port: int) -> str:
+    """host:port as others know this worker, which listens on ``host`` and ``port``."""
+    values = ConfigDef(*LISTENER_KEYS).parse(properties)
+    name = values["rest.advertised.host.name"] or host
+    return f"{name}:{values['rest.advertised.port'] or port}"

@@ -1,0 +1,115 @@
+"""Client overrides: what a connector's config may say of the Kafka clients that serve it.
+
+Keys are ``producer.override.*``, ``consumer.override.*`` and ``admin.override.*``. None are
+allowed unless the worker's policy says so: with a client's settings a user could have the worker
+log in elsewhere, read files or fetch URLs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from penstock.kafka.client_settings import (
+    CLIENTS,
+    changes_nothing,
+    client_settings,
+    refusal,
+    translated,
+)
+from penstock.sdk.config import invalid_value
+from penstock.sdk.errors import ConfigError
+
+POLICIES = ("None", "Principal", "All", "Allowlist")
+POLICY_KEY = "connector.client.config.override.policy"
+ALLOWLIST_KEY = "connector.client.config.override.allowlist"
+PRINCIPAL = frozenset(
+    {"sasl.jaas.config", "sasl.mechanism", "security.protocol", "sasl.username", "sasl.password"}
+)
+NAMES_A_PLACE = re.compile(r".*\b(class|location|file|url|keytab|cmd|paths)")
+"""Settings that name a class, a file or a URL: of these an allowlist is not enough."""
+RUNS_CODE = frozenset(
+    {"plugin.library.paths", "sasl.kerberos.kinit.cmd", "ssl.engine.location", "ssl.providers"}
+)
+
+
+@dataclass(frozen=True)
+class OverridePolicy:
+    """Which settings of its clients a connector may choose."""
+
+    name: str = "None"
+    allowlist: frozenset[str] = frozenset()
+
+    @staticmethod
+    def named(given: str, allowlist: list[str]) -> OverridePolicy:
+        """By its short name or Kafka's class name; ConfigError if there is none such."""
+        simple = given.rpartition(".")[2].removesuffix("ConnectorClientConfigOverridePolicy")
+        if simple not in POLICIES:
+            raise invalid_value(POLICY_KEY, given, f"String must be one of: {', '.join(POLICIES)}")
+        return OverridePolicy(simple, frozenset(allowlist))
+
+    def allows(self, key: str) -> bool:
+        """Whether a connector may set ``key``."""
+        if self.name == "All":
+            return key not in RUNS_CODE
+        if NAMES_A_PLACE.fullmatch(key) or key in RUNS_CODE:
+            return False
+        return key in {"Principal": PRINCIPAL, "Allowlist": self.allowlist}.get(self.name, ())
+
+    def errors(self, config: Mapping[str, str], kinds: tuple[str, ...]) -> list[tuple[str, str]]:
+        """(key, message) for everything wrong with the overrides of these kinds of clients."""
+        return [error for kind in kinds for error in self._errors(kind, config)]
+
+    def _errors(self, kind: str, config: Mapping[str, str]) -> list[tuple[str, str]]:
+        prefix = f"{kind}.override."
+        given = {k.removeprefix(prefix): v for k, v in config.items() if k.startswith(prefix)}
+        forbidden = [(prefix + key, self._text(key)) for key in given if not self.allows(key)]
+        return forbidden or (_wrong_values(kind, prefix, given) if given else [])
+
+    def _text(self, key: str) -> str:
+        return (
+            f"The '{self.name}' policy does not allow '{key}' to be overridden in the connector "
+            "configuration."
+        )
+
+
+def clients_used(config: Mapping[str, str], *, sink: bool) -> tuple[str, ...]:
+    """The kinds of clients that a connector has: overrides of others mean nothing."""
+    if not sink:
+        return ("producer", "admin")
+    dead_letters = config.get("errors.deadletterqueue.topic.name", "").strip()
+    return ("consumer", "producer", "admin") if dead_letters else ("consumer",)
+
+
+def overrides_in(config: Mapping[str, str]) -> dict[str, str]:
+    """The entries of ``config`` that are overrides."""
+    prefixes = tuple(f"{kind}.override." for kind in CLIENTS)
+    return {k: v for k, v in config.items() if k.startswith(prefixes)}
+
+
+def _wrong_values(kind: str, prefix: str, given: Mapping[str, str]) -> list[tuple[str, str]]:
+    held = [(prefix + k, _held(k)) for k, v in given.items() if not changes_nothing(kind, k, v)]
+    if held:
+        return held
+    try:
+        settings = client_settings(given)
+    except ConfigError as error:
+        return [(prefix + (error.key or ""), f"{prefix}{error}")]
+    why = refusal(kind, settings)
+    return [_blamed(why, kind, given)] if why else []
+
+
+def _held(key: str) -> str:
+    return (
+        f"'{key}' cannot be overridden: records and offsets go to the worker's brokers in one "
+        "transaction, and this setting is part of that."
+    )
+
+
+def _blamed(why: str, kind: str, given: Mapping[str, str]) -> tuple[str, str]:
+    """The key at fault: the one that librdkafka names, else the one that it refuses alone."""
+    named = [key for key in given if f'"{key}"' in why or f"`{key}`" in why]
+    alone = (key for key in given if refusal(kind, translated(key, given)))
+    key = f"{kind}.override.{named[0] if named else next(alone, next(iter(given)))}"
+    return key, f"Invalid value for configuration {key}: {why}"

@@ -1,0 +1,201 @@
+"""A worker's properties: Kafka Connect's own, and what is made of each."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import pytest
+
+from penstock.kafka.properties import parse_properties
+from penstock.runtime.listeners import Listener, advertised, chosen_listener, listener_of
+from penstock.runtime.storage_config import topic_settings
+from penstock.runtime.worker_config import WorkerConfig
+from penstock.sdk.errors import ConfigError
+
+DATA = Path(__file__).parents[2] / "data"
+FOLDER = Path("unused")
+
+
+def config(**properties: str) -> WorkerConfig:
+    dotted = {key.replace("_", "."): value for key, value in properties.items()}
+    return WorkerConfig.from_properties(dotted, FOLDER)
+
+
+def warnings(worker: WorkerConfig, caplog: pytest.LogCaptureFixture) -> list[str]:
+    with caplog.at_level(logging.WARNING):
+        worker.warn_of_ignored()
+    return [record.getMessage() for record in caplog.records]
+
+
+def test_kafka_connects_own_file_is_taken_as_it_is(caplog: pytest.LogCaptureFixture) -> None:
+    file = DATA / "connect-distributed.properties"
+    worker = WorkerConfig.from_properties(parse_properties(file.read_text(), "file"), FOLDER)
+    assert worker.group_id == "connect-cluster"
+    assert worker["config.storage.topic"] == "connect-configs"
+    assert [worker.replication(store) for store in ("config", "offset", "status")] == [1, 1, 1]
+    assert worker.converters()["value.converter.schemas.enable"] == "true"
+    assert worker.connection("localhost:9092").settings()["bootstrap.servers"] == "localhost:9092"
+    assert warnings(worker, caplog) == [
+        "Keys of the worker's config that are ignored: offset.flush.interval.ms, plugin.path "
+        "(no meaning here)"
+    ]
+
+
+def test_one_line_names_everything_that_is_ignored(caplog: pytest.LogCaptureFixture) -> None:
+    worker = config(
+        producer_acks="0",
+        producer_interceptor_classes="a.B",
+        ssl_protocol="TLS",
+        rebalance_timeout_ms="1",
+        grup_id="typo",
+        spark_driver_memory="2g",
+        value_converter_schemas_enable="false",
+        producer_linger_ms="3",
+    )
+    assert warnings(worker, caplog) == [
+        "Keys of the worker's config that are ignored: producer.acks, "
+        "producer.interceptor.classes, rebalance.timeout.ms, ssl.protocol (no meaning here); "
+        "grup.id (unknown)"
+    ]
+
+
+def test_a_config_that_is_all_heeded_is_worth_no_line(caplog: pytest.LogCaptureFixture) -> None:
+    assert warnings(config(group_id="g", consumer_fetch_min_bytes="1"), caplog) == []
+
+
+def test_client_prefixes() -> None:
+    clients = config(
+        producer_compression_type="zstd",
+        consumer_max_partition_fetch_bytes="2000000",
+        admin_metadata_max_age_ms="9000",
+    ).clients
+    assert clients.of("producer") == {"compression.type": "zstd"}
+    assert clients.of("consumer") == {"fetch.message.max.bytes": "2000000"}
+    assert clients.of("admin") == {"metadata.max.age.ms": "9000"}
+
+
+def test_security_in_kafkas_words() -> None:
+    jaas = 'org.apache.kafka.common.security.plain.PlainLoginModule required username="u" '
+    worker = config(
+        security_protocol="SASL_PLAINTEXT",
+        sasl_mechanism="PLAIN",
+        sasl_jaas_config=jaas + 'password="geheim";',
+        client_id="me",
+    )
+    connection = worker.connection("h:1")
+    settings = connection.settings()
+    assert (settings["sasl.username"], settings["sasl.password"]) == ("u", "geheim")
+    assert settings["client.id"] == "me"
+    assert connection.secrets() == ["geheim"]
+
+
+def test_own_properties_may_refer_to_providers(tmp_path: Path) -> None:
+    (tmp_path / "password").write_text("geheim\n")
+    worker = config(
+        config_providers="dir",
+        config_providers_dir_class="DirectoryConfigProvider",
+        config_providers_dir_param_allowed_paths=str(tmp_path),
+        group_id=f"g-${{dir:{tmp_path}:password}}",
+    )
+    assert worker.group_id == "g-geheim"
+    assert worker.secrets == ("geheim",)
+    assert worker.rules.providers.refers("${dir:x:y}")
+
+
+def test_settings_of_storage_topics() -> None:
+    properties = {
+        "offset.storage.topic": "o",
+        "offset.storage.partitions": "7",
+        "offset.storage.min.insync.replicas": "2",
+        "offset.storage.cleanup.policy": "delete",
+        "config.storage.segment.bytes": "1000000",
+    }
+    assert topic_settings("offset", properties) == {"min.insync.replicas": "2"}
+    assert topic_settings("config", properties) == {"segment.bytes": "1000000"}
+
+
+def test_replicas_of_each_topic() -> None:
+    worker = config(storage_replication_factor="2", offset_storage_replication_factor="3")
+    assert [worker.replication(store) for store in ("config", "offset", "status")] == [2, 3, 2]
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        (
+            "config.storage.replication.factor",
+            "0",
+            "Invalid value 0 for configuration config.storage.replication.factor: Replication "
+            "factor must be positive and not larger than the number of brokers in the Kafka "
+            "cluster, or -1 to use the broker's default",
+        ),
+        (
+            "status.storage.partitions",
+            "0",
+            "Invalid value 0 for configuration status.storage.partitions: Number of partitions "
+            "must be positive, or -1 to use the broker's default",
+        ),
+        (
+            "topic.creation.enable",
+            "perhaps",
+            "Invalid value perhaps for configuration topic.creation.enable: Expected value to be "
+            "either true or false",
+        ),
+        (
+            "exactly.once.source.support",
+            "maybe",
+            "Invalid value maybe for configuration exactly.once.source.support: String must be one "
+            "of (case insensitive): disabled, enabled, preparing",
+        ),
+        (
+            "listeners",
+            "nonsense",
+            "Invalid value [nonsense] for configuration listeners: Unable to parse: write "
+            "http://host:port",
+        ),
+        (
+            "producer.linger.ms",
+            "dog",
+            'producer.*: Invalid value for configuration property "queue.buffering.max.ms"',
+        ),
+        (
+            "ssl.truststore.location",
+            "/etc/kafka/trust.jks",
+            "ssl.truststore.location is a JKS file, which cannot be read here: give a PEM file as "
+            "ssl.ca.location",
+        ),
+    ],
+)
+def test_bad_values(key: str, value: str, message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        WorkerConfig.from_properties({key: value}, FOLDER)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("text", "listener"),
+    [
+        ("", Listener("127.0.0.1", 8083)),
+        ("HTTP://:9000", Listener("127.0.0.1", 9000)),
+        ("http://localhost:1", Listener("localhost", 1)),
+        ("http://[::1]:2/", Listener("::1", 2)),
+        ("http://0.0.0.0:3", Listener("0.0.0.0", 3)),  # noqa: S104 (nothing listens there)
+    ],
+)
+def test_listeners(text: str, listener: Listener) -> None:
+    assert listener_of({"listeners": text}) == listener
+
+
+def test_a_given_place_goes_before_listeners() -> None:
+    properties = {"listeners": "http://there:9000"}
+    assert chosen_listener(properties, None, None) == Listener("there", 9000)
+    assert chosen_listener(properties, None, 0) == Listener("there", 0)
+    assert chosen_listener(properties, "here", 1) == Listener("here", 1)
+    assert chosen_listener({}, None, None) == Listener("127.0.0.1", 8083)
+
+
+def test_advertised() -> None:
+    assert advertised({}, "127.0.0.1", 1) == "127.0.0.1:1"
+    given = {"rest.advertised.host.name": "me", "rest.advertised.port": "80"}
+    assert advertised(given, "127.0.0.1", 1) == "me:80"
