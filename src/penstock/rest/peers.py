@@ -17,10 +17,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from penstock.rest.errors import error_response
 from penstock.rest.herder_api import HerderApi
 from penstock.rest.requests import MAX_BODY_BYTES, target
-from penstock.runtime.peers import PEER_ROLE
+from penstock.runtime.peers import NOT_A_PEER, PEER_ROLE
 from penstock.runtime.session_keys import SENDER, SIGNATURE
-
-NOT_A_PEER = "The signature of this request is not one of this cluster's workers."
 
 
 class Peerage:

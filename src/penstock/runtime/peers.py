@@ -22,6 +22,7 @@ from penstock.runtime.session_keys import SENDER, SIGNATURE, SessionKeys, Signed
 
 log = logging.getLogger(__name__)
 
+FORBIDDEN = 403
 FORWARD_SECONDS = 85.0
 """Less than the request's own limit: whoever asked is then told so by its own worker."""
 NO_LEADER = (
@@ -29,6 +30,7 @@ NO_LEADER = (
     "was underway."
 )
 CONFLICTING = "Cannot complete request because of a conflicting operation (e.g. worker rebalance)"
+NOT_A_PEER = "The signature of this request is not that of a worker of this cluster."
 PEER_ROLE = "peer"
 
 
@@ -82,6 +84,8 @@ class Peers:
         except PeerUnreachable as error:
             log.warning("a request could not be passed on to the leader: %s", error)
             raise Conflict(CONFLICTING) from error
+        if response.status_code == FORBIDDEN and NOT_A_PEER in response.text:
+            raise Conflict(CONFLICTING)  # it is starting, or has another key: so it was a rebalance
         return Answer(response.status_code, response.content, response.headers.get("location"))
 
     def tell(self, worker: str, connector: str, verb: str, body: Any = None) -> None:
