@@ -24,7 +24,7 @@ from unittest.mock import create_autospec
 from penstock.rest.herder_api import HerderApi
 
 class Worker:
-    def __init__(self, config, *, embedded_kafka_port=None, worker_id=""):
+    def __init__(self, config, *, embedded_kafka_port=None, worker_id="", tls=None):
         self.herder = create_autospec(HerderApi, instance=True)
         self.herder.health.return_value = ("starting", "not yet")
         self.bootstrap_servers = ""
@@ -173,7 +173,7 @@ def test_worker_listens_where_its_file_says(start_up: Start, home: Path) -> None
     ("text", "told"),
     [
         ("group.id=g\n", 'Missing required configuration "bootstrap.servers"'),
-        ("bootstrap.servers=h:1\nlisteners=http://0.0.0.0:1\n", "others could reach the REST API"),
+        ("bootstrap.servers=h:1\nlisteners=http://0.0.0.0:1\n", "Others could reach the REST API"),
     ],
 )
 def test_a_worker_that_cannot_start(run: Run, home: Path, text: str, told: str) -> None:
