@@ -38,7 +38,7 @@ class Guard(StrEnum):
     """Whether brokers ask who somebody is."""
 
     NONE = "no authorizer"
-    UNTOLD = "the brokers do not tell"
+    UNTOLD = "nobody answers, or not to us"
     ACLS = "ACLs"
 
 
@@ -52,9 +52,9 @@ class AclLook:
 
 def look_at_acls(connection: Connection, topics: Iterable[str], seconds: float) -> AclLook:
     """Ask for the ACLs of ``topics``, those for patterns included."""
-    admin = AdminClient({**connection.settings(), "log_level": 0}, logger=log)
     found: list[tuple[str, str]] = []
     try:
+        admin = AdminClient({**connection.settings(), "log_level": 0}, logger=log)
         for topic in topics:
             asked = admin.describe_acls(_all_of(topic), request_timeout=seconds)
             found += [(topic, acl.operation.name) for acl in asked.result(seconds) if _is_open(acl)]
