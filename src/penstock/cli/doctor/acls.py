@@ -16,8 +16,8 @@ TOPICS = ("config.storage.topic", "offset.storage.topic", "status.storage.topic"
 ADVICE = "Give them to the workers' principal alone: SECURITY.md lists the ACLs."
 
 
-def check(asked: Asked) -> list[Finding]:
-    """Nothing to say where no brokers were given: the embedded one serves this machine only."""
+def check_access(asked: Asked) -> list[Finding]:
+    """To be asked of brokers that answer. The embedded one serves this machine only."""
     if not asked.given_brokers:
         return []
     look = look_at_acls(asked.connection(), internal_topics(asked.config.properties), asked.timeout)
