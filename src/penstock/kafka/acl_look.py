@@ -1,36 +1,20 @@
-"""A look at who may touch a topic. Changes nothing."""
+"""What everybody may do with a topic. Changes nothing.
+
+Asked by kafka-python: librdkafka drops the error of this answer, so that brokers without an
+authorizer, which let everybody do everything, would look like brokers that allow nothing.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from concurrent.futures import TimeoutError as TooLate
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
-from confluent_kafka import KafkaError, KafkaException
-from confluent_kafka.admin import (
-    AclBinding,
-    AclBindingFilter,
-    AclOperation,
-    AclPermissionType,
-    AdminClient,
-    ResourcePatternType,
-    ResourceType,
-)
-
-from penstock.kafka.clients import Connection, log
+from penstock.kafka.clients import Connection
 
 EVERYBODY = "User:*"
-TOUCHES = frozenset(
-    {
-        AclOperation.ALL,
-        AclOperation.READ,
-        AclOperation.WRITE,
-        AclOperation.DELETE,
-        AclOperation.ALTER,
-        AclOperation.ALTER_CONFIGS,
-    }
-)
+TOUCHES = frozenset({"ALL", "READ", "WRITE", "DELETE", "ALTER", "ALTER_CONFIGS"})
 """What nobody but the workers should do with a topic in which they keep configs and offsets."""
 
 
@@ -38,7 +22,7 @@ class Guard(StrEnum):
     """Whether brokers ask who somebody is."""
 
     NONE = "no authorizer"
-    UNTOLD = "the brokers do not tell"
+    UNTOLD = "nobody answers, or not to us"
     ACLS = "ACLs"
 
 
@@ -52,32 +36,39 @@ class AclLook:
 
 def look_at_acls(connection: Connection, topics: Iterable[str], seconds: float) -> AclLook:
     """Ask for the ACLs of ``topics``, those for patterns included."""
-    found: list[tuple[str, str]] = []
+    # Imported here: nothing else needs it so early.
+    from kafka.admin import KafkaAdminClient
+    from kafka.errors import KafkaError, SecurityDisabledError
+
+    limit = int(seconds * 1000)
+    limits = {"bootstrap_timeout_ms": limit, "request_timeout_ms": limit}
     try:
-        admin = AdminClient({**connection.settings(), "log_level": 0}, logger=log)
-        for topic in topics:
-            asked = admin.describe_acls(_all_of(topic), request_timeout=seconds)
-            found += [(topic, acl.operation.name) for acl in asked.result(seconds) if _is_open(acl)]
-    except KafkaException as error:
-        disabled = error.args[0].code() == KafkaError.SECURITY_DISABLED
-        return AclLook(Guard.NONE if disabled else Guard.UNTOLD)
-    except TooLate:
+        client = KafkaAdminClient(**connection.kafka_python_settings(), **limits)
+    except KafkaError:
         return AclLook(Guard.UNTOLD)
-    return AclLook(Guard.ACLS, tuple(found))
+    try:
+        found = [(topic, word) for topic in topics for word in _allowed(client, topic)]
+        return AclLook(Guard.ACLS, tuple(found))
+    except SecurityDisabledError:
+        return AclLook(Guard.NONE)
+    except KafkaError:
+        return AclLook(Guard.UNTOLD)
+    finally:
+        client.close()
 
 
-def _all_of(topic: str) -> AclBindingFilter:
-    return AclBindingFilter(
-        ResourceType.TOPIC,
-        topic,
-        ResourcePatternType.MATCH,
-        None,  # type: ignore[arg-type]  # any principal; the types know only names
-        None,  # type: ignore[arg-type]  # any host
-        AclOperation.ANY,
-        AclPermissionType.ANY,
+def _allowed(client: Any, topic: str) -> list[str]:
+    """What everybody may do with ``topic`` and should not."""
+    from kafka.admin import (
+        ACLFilter,
+        ACLOperation,
+        ACLPermissionType,
+        ACLResourcePatternType,
+        ResourcePatternFilter,
+        ResourceType,
     )
 
-
-def _is_open(acl: AclBinding) -> bool:
-    allowed = acl.permission_type == AclPermissionType.ALLOW
-    return bool(allowed and acl.principal == EVERYBODY and acl.operation in TOUCHES)
+    pattern = ResourcePatternFilter(ResourceType.TOPIC, topic, ACLResourcePatternType.MATCH)
+    everybodys = ACLFilter(EVERYBODY, None, ACLOperation.ANY, ACLPermissionType.ALLOW, pattern)
+    acls, _ = client.describe_acls(everybodys)
+    return [acl.operation.name for acl in acls if acl.operation.name in TOUCHES]

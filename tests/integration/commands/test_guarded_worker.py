@@ -51,6 +51,7 @@ def guarded(folder: Path, name: str, broker: EmbeddedBroker) -> Iterator[WorkerP
     process.start()
     yield process
     process.close()
+    process.client.close()
 
 
 def client_of(process: WorkerProcess, token: str = "") -> ConnectClient:
@@ -62,7 +63,25 @@ def client_of(process: WorkerProcess, token: str = "") -> ConnectClient:
 def test_a_guarded_worker(guarded: WorkerProcess, folder: Path, name: str, topics: Topics) -> None:
     (note,) = (folder / "state").iterdir()
     token = json.loads(note.read_text())["token"]
-    own, ann = client_of(guarded, token), client_of(guarded, f"ann.{SECRET}")
+    with client_of(guarded, token) as own, client_of(guarded, f"ann.{SECRET}") as ann:
+        works_within_its_limits(guarded, own, ann, folder, name, topics)
+    log = guarded.log()
+    audit = [line for line in log.splitlines() if "penstock.audit" in line]
+    assert any('"who": "local"' in line and '"what": "create"' in line for line in audit)
+    assert any('"who": "ann"' in line and "refused: 403" in line for line in audit)
+    for secret in (token, SECRET, "hunter2-and-more"):
+        assert secret not in log + guarded.output()
+
+
+def works_within_its_limits(
+    guarded: WorkerProcess,
+    own: ConnectClient,
+    ann: ConnectClient,
+    folder: Path,
+    name: str,
+    topics: Topics,
+) -> None:
+    """Users do what their role allows, and a connector reads what is in the allowed folder."""
     link, inside, outside = (folder / p for p in ("allowed/link", "allowed/in", "secret"))
     inside.write_text("a\n")
     outside.write_text("secret\n" * 2)
@@ -89,13 +108,6 @@ def test_a_guarded_worker(guarded: WorkerProcess, folder: Path, name: str, topic
     trace = eventually(lambda: failure(ann, name), what="a refusal of the task")
     assert "is not in a folder that file connectors of this worker may use" in trace
     assert len(topics.values(name)) == 1
-
-    log = guarded.log()
-    audit = [line for line in log.splitlines() if "penstock.audit" in line]
-    assert any('"who": "local"' in line and '"what": "create"' in line for line in audit)
-    assert any('"who": "ann"' in line and "refused: 403" in line for line in audit)
-    for secret in (token, SECRET, "hunter2-and-more"):
-        assert secret not in log + guarded.output()
 
 
 def refusal(client: ConnectClient, name: str, config: dict[str, str]) -> int:

@@ -195,5 +195,5 @@ def test_a_folder_where_a_sink_should_write(
 
 def test_deep_json_is_no_harm(http: httpx.Client) -> None:
     answer = http.post("/connectors", content="[" * 100_000, headers=JSON)
-    assert answer.status_code == 500
-    assert json.loads(answer.text)["error_code"] == 500
+    assert answer.status_code == 400
+    assert json.loads(answer.text)["error_code"] == 400

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.cli.doctor.acls import access_finding, internal_topics
+from penstock.cli.doctor.acls import access_findings, internal_topics
 from penstock.cli.doctor.findings import Status
 from penstock.kafka.acl_look import AclLook, Guard
 
@@ -20,17 +20,17 @@ NO_AUTHORIZER = AclLook(Guard.NONE)
     ],
 )
 def test_brokers_without_an_authorizer(brokers: str, status: Status) -> None:
-    finding = access_finding(NO_AUTHORIZER, brokers)
+    (finding,) = access_findings(NO_AUTHORIZER, brokers)
     assert finding.status is status
     assert ("SECURITY.md" in finding.advice) is (status is Status.WARNING)
 
 
 def test_brokers_that_do_not_tell() -> None:
-    assert access_finding(AclLook(Guard.UNTOLD), "kafka.example:9092").status is Status.OK
+    assert access_findings(AclLook(Guard.UNTOLD), "kafka.example:9092") == []
 
 
 def test_what_is_open_is_named() -> None:
-    finding = access_finding(AclLook(Guard.ACLS, (("c", "READ"),)), "kafka.example:9092")
+    (finding,) = access_findings(AclLook(Guard.ACLS, (("c", "READ"),)), "kafka.example:9092")
     assert finding.status is Status.WARNING
     assert "READ c" in finding.found
 

@@ -16,12 +16,12 @@ TOPICS = ("config.storage.topic", "offset.storage.topic", "status.storage.topic"
 ADVICE = "Give them to the workers' principal alone: SECURITY.md lists the ACLs."
 
 
-def check(asked: Asked) -> list[Finding]:
-    """Nothing to say where no brokers were given: the embedded one serves this machine only."""
+def check_access(asked: Asked) -> list[Finding]:
+    """To be asked of brokers that answer. The embedded one serves this machine only."""
     if not asked.given_brokers:
         return []
     look = look_at_acls(asked.connection(), internal_topics(asked.config.properties), asked.timeout)
-    return [access_finding(look, asked.given_brokers)]
+    return access_findings(look, asked.given_brokers)
 
 
 def internal_topics(properties: Mapping[str, str]) -> list[str]:
@@ -30,16 +30,16 @@ def internal_topics(properties: Mapping[str, str]) -> list[str]:
     return [*(properties.get(key) or WORKER[key].default for key in TOPICS), worker_topic(group)]
 
 
-def access_finding(look: AclLook, brokers: str) -> Finding:
+def access_findings(look: AclLook, brokers: str) -> list[Finding]:
     """What an answer means; brokers that only this machine reaches need no authorizer."""
     if look.guard is Guard.UNTOLD:
-        return ok(NAME, "the brokers do not tell this user about ACLs")
+        return []  # unreachable brokers are told elsewhere, and not to be told is no fault
     if look.guard is Guard.NONE:
-        return _unguarded(brokers)
+        return [_unguarded(brokers)]
     if look.open:
         pairs = ", ".join(f"{operation} {topic}" for topic, operation in look.open)
-        return warning(NAME, f"ACLs allow to everybody: {pairs}", ADVICE)
-    return ok(NAME, "no ACL opens the worker's topics to everybody")
+        return [warning(NAME, f"ACLs allow to everybody: {pairs}", ADVICE)]
+    return [ok(NAME, "no ACL opens the worker's topics to everybody")]
 
 
 def _unguarded(brokers: str) -> Finding:

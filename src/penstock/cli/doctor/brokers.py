@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from confluent_kafka import KafkaError
 
+from penstock.cli.doctor.acls import check_access
 from penstock.cli.doctor.asked import Asked
 from penstock.cli.doctor.clock import clock_finding
 from penstock.cli.doctor.findings import Finding, failed, ok
@@ -26,7 +27,7 @@ LISTENER = f"Check that a Kafka broker listens there, and what it wants: {SECURI
 
 
 def check(asked: Asked) -> list[Finding]:
-    """Who answers, and the clock."""
+    """Who answers, who may use the topics, and the clock."""
     if not asked.brokers:
         return [clock_finding(asked.data_dir, None)]
     connection = asked.connection()
@@ -37,7 +38,11 @@ def check(asked: Asked) -> list[Finding]:
     if not cluster.brokers:
         return [_nobody(asked.brokers), clock_finding(asked.data_dir, None)]
     controller = look_at_controller(connection, cluster.brokers[0].id, asked.timeout)
-    return [broker_finding(cluster, controller), clock_finding(asked.data_dir, controller.ahead)]
+    return [
+        broker_finding(cluster, controller),
+        *check_access(asked),
+        clock_finding(asked.data_dir, controller.ahead),
+    ]
 
 
 def broker_finding(cluster: ClusterLook, controller: ControllerLook) -> Finding:

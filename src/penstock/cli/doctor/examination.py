@@ -15,7 +15,7 @@ from penstock.cli.doctor.findings import Finding, failed, warning
 
 Check = Callable[[], list[Finding]]
 LIMIT_SECONDS = 20.0
-GROUPS = ("settings", "python", "java", "memory", "folders", "ports", "brokers", "acls")
+GROUPS = ("settings", "python", "java", "memory", "folders", "ports", "brokers")
 """Modules of this package, in the order in which what they find is mended."""
 
 
