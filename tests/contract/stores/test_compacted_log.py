@@ -204,3 +204,17 @@ def test_a_record_that_cannot_be_handled_is_logged_and_skipped(
         log.stop()
     assert seen == [b"good"]
     assert f"ignored a record of topic {name} at 0:0" in caplog.text
+
+
+def test_reading_past_a_record_of_a_transaction(follow: Follow, topics: Topics, name: str) -> None:
+    """Its marker is not waited for; a record that is not there yet is."""
+    topics.create(name, config=COMPACT)
+    log, seen = follow(name)
+    write_transaction(topics, name, [(b"a", b"1"), (b"b", b"2")])
+    log.read_past(0, 1, 20)
+    assert values(seen) == [b"1", b"2"]
+    with pytest.raises(BrokerUnavailable, match=name):
+        log.read_past(0, 3, 0.3)
+    write_transaction(topics, name, [(b"c", b"3")])
+    log.read_past(0, 3, 20)
+    assert values(seen) == [b"1", b"2", b"3"]

@@ -107,3 +107,10 @@ def test_endless_call_is_answered(
     release.set()
     assert response.status_code == 500
     assert response.json() == {"error_code": 500, "message": "Request timed out"}
+
+
+def test_no_part_of_an_answer_waits_for_an_acknowledgement() -> None:
+    with listen("127.0.0.1", 0) as listener, socket.create_connection(listener.getsockname()):
+        accepted, _ = listener.accept()
+        with accepted:
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
