@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from bench.rest_worker import RestWorker
@@ -26,15 +27,27 @@ JVM_OPTIONS = (
 
 
 def start_kafka_connect(
-    folder: Path, name: str, bootstrap_servers: str, java: Java, class_path: str
+    folder: Path,
+    name: str,
+    bootstrap_servers: str,
+    java: Java,
+    class_path: str,
+    *,
+    properties: Mapping[str, str] | None = None,
 ) -> RestWorker:
-    """Start a worker whose group and topics are called ``name``."""
+    """Start a worker whose group and topics are called ``name``, unless ``properties`` say else."""
     folder.mkdir(parents=True, exist_ok=True)
     port = free_port()
-    properties = folder / "worker.properties"
-    properties.write_text(render(_properties(name, bootstrap_servers, port)), encoding="ascii")
-    command = [str(java.path), *JVM_OPTIONS, *LOGGING, "-cp", class_path, MAIN_CLASS]
-    return RestWorker(LABEL, [*command, str(properties)], port, folder / "connect.log")
+    file = folder / "worker.properties"
+    settings = {**_properties(name, bootstrap_servers, port), **(properties or {})}
+    file.write_text(render(settings), encoding="ascii")
+    command = java_command(java, class_path, MAIN_CLASS)
+    return RestWorker(LABEL, [*command, str(file)], port, folder / "connect.log")
+
+
+def java_command(java: Java, class_path: str, main_class: str) -> list[str]:
+    """A program of Kafka Connect, without its arguments."""
+    return [str(java.path), *JVM_OPTIONS, *LOGGING, "-cp", class_path, main_class]
 
 
 def _properties(name: str, bootstrap_servers: str, port: int) -> dict[str, str]:

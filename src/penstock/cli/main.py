@@ -14,7 +14,18 @@ import typer
 from rich.markup import escape
 
 from penstock import __version__
-from penstock.cli import apply, delete, demo, describe, get, lifecycle, patch, show_logs, up
+from penstock.cli import (
+    apply,
+    delete,
+    demo,
+    describe,
+    get,
+    import_offsets,
+    lifecycle,
+    patch,
+    show_logs,
+    up,
+)
 from penstock.cli.doctor import command as doctor
 from penstock.cli.next_steps import next_step
 from penstock.cli.output import console
@@ -35,6 +46,7 @@ app.add_typer(get.app, name="get")
 app.add_typer(describe.app, name="describe")
 app.command("apply")(apply.apply)
 app.add_typer(patch.app, name="patch")
+app.command("import-offsets")(import_offsets.import_offsets)
 for verb in lifecycle.apps:
     app.add_typer(verb)
 app.add_typer(delete.app, name="delete")

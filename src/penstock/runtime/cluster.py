@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from penstock.engine.lease import Membership as Standing
 from penstock.kafka.errors import KafkaFault
+from penstock.kafka.generation import generation_of
 from penstock.runtime.errors import RequestError
 from penstock.runtime.runner import Runner
 
@@ -46,7 +47,7 @@ class Cluster:
         """This worker leads, under ``metadata``; called again whenever the metadata changes."""
         with self._lock:
             self._standing = Standing(metadata, self._topic)
-            self._generation += 1
+            self._generation = generation_of(metadata)
             newly = not self._leading and not self._taking_over
             self._taking_over = self._taking_over or newly
         if newly:
@@ -114,7 +115,7 @@ class Cluster:
         return standing
 
     def generation(self) -> int:
-        """Grows with every election; goes into statuses."""
+        """The group's generation, which grows with every election; goes into statuses."""
         return self._generation
 
     def health(self) -> tuple[str, str]:

@@ -190,7 +190,8 @@ class Runner(ABC):
                 f"than {maximum}, the maximum number of tasks it is configured to create."
             )
         task_class = self._connector.task_class
-        reference = f"{task_class.__module__}.{task_class.__qualname__}"
+        python = f"{task_class.__module__}.{task_class.__qualname__}"
+        reference = task_class.connect_class or python
         return [{**task, "task.class": reference} for task in tasks]
 
     def _stop_connector(self) -> None:

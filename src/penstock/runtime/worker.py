@@ -18,6 +18,7 @@ from penstock.engine.turns import Engine
 from penstock.engine.watches import HeartbeatServer
 from penstock.kafka import clients
 from penstock.kafka.errors import BrokerUnavailable
+from penstock.kafka.foreign_group import refuse_foreign_group
 from penstock.kafka.membership import Membership
 from penstock.kafka.names import worker_topic
 from penstock.logs.secrets import hide
@@ -115,6 +116,7 @@ class Worker:
         connection = config.connection(self.bootstrap_servers)
         hide(connection.secrets())
         admin = clients.admin(connection)
+        refuse_foreign_group(admin, config.group_id)
         replication = config["storage.replication.factor"]
         topic = worker_topic(config.group_id)
         configs = ConfigStore(
@@ -216,9 +218,10 @@ class Worker:
         self._undo.append(keeper.stop)
         self._undo.append(cluster.stop)
         if not cluster.wait_until_settled(ELECTION_SECONDS):
+            refuse_foreign_group(context.admin, config.group_id)
             raise BrokerUnavailable(
                 f"the worker could not join group {config.group_id} within "
-                f"{ELECTION_SECONDS:.0f} s; is a real Kafka Connect cluster using this group.id?"
+                f"{ELECTION_SECONDS:.0f} s. Check that the brokers are healthy, then start again."
             )
 
 

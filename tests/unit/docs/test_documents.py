@@ -21,6 +21,7 @@ DOCUMENTS = [
         "SECURITY.md",
         "CHANGELOG.md",
         "docs/settings.md",
+        "docs/kafka-connect.md",
         "examples/README.md",
     )
 ]
@@ -51,7 +52,7 @@ def test_make_targets_exist(document: Path) -> None:
 
 def test_commands_exist(document: Path) -> None:
     text = document.read_text()
-    named = re.findall(r"(?:`|bin/|^)penstock ((?:[a-z]+ ?)+)", text, re.MULTILINE)
+    named = re.findall(r"(?:`|bin/|^)penstock ((?:[a-z-]+ ?)+)", text, re.MULTILINE)
     assert [words for words in named if not is_command(words.split())] == []
 
 
