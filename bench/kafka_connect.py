@@ -36,13 +36,20 @@ def start_kafka_connect(
     properties: Mapping[str, str] | None = None,
 ) -> RestWorker:
     """Start a worker whose group and topics are called ``name``, unless ``properties`` say else."""
-    folder.mkdir(parents=True, exist_ok=True)
     port = free_port()
+    settings = {**worker_properties(name, bootstrap_servers, port), **(properties or {})}
+    command = worker_command(folder, java, class_path, settings)
+    return RestWorker(LABEL, command, port, folder / "connect.log")
+
+
+def worker_command(
+    folder: Path, java: Java, class_path: str, settings: Mapping[str, str]
+) -> list[str]:
+    """Write a worker's properties below ``folder``; the command that starts it."""
+    folder.mkdir(parents=True, exist_ok=True)
     file = folder / "worker.properties"
-    settings = {**_properties(name, bootstrap_servers, port), **(properties or {})}
     file.write_text(render(settings), encoding="ascii")
-    command = java_command(java, class_path, MAIN_CLASS)
-    return RestWorker(LABEL, [*command, str(file)], port, folder / "connect.log")
+    return [*java_command(java, class_path, MAIN_CLASS), str(file)]
 
 
 def java_command(java: Java, class_path: str, main_class: str) -> list[str]:
@@ -50,7 +57,8 @@ def java_command(java: Java, class_path: str, main_class: str) -> list[str]:
     return [str(java.path), *JVM_OPTIONS, *LOGGING, "-cp", class_path, main_class]
 
 
-def _properties(name: str, bootstrap_servers: str, port: int) -> dict[str, str]:
+def worker_properties(name: str, bootstrap_servers: str, port: int) -> dict[str, str]:
+    """The settings of a worker whose group and topics are called ``name``."""
     storage = ("config", "offset", "status")
     return {
         "bootstrap.servers": bootstrap_servers,

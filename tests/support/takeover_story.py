@@ -9,13 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bench.kafka_connect import start_kafka_connect
+from bench.kafka_connect import start_kafka_connect, worker_command, worker_properties
+from bench.rest_worker import RestWorker
 from free_ports import free_port
-from penstock.client import ConnectApiError, ConnectClient, ConnectError
+from penstock.client import ConnectApiError, ConnectClient
 from penstock.embedded import Java
+from penstock.embedded.process import WatchedProcess
+from raw_records import write_records
 from topics import Topics
 from waiting import eventually
 from worker_process import WorkerProcess
@@ -25,8 +29,14 @@ STORAGE = {kind: f"{GROUP}-{kind}" for kind in ("config", "offset", "status")}
 CLUSTER = {"group.id": GROUP, **{f"{k}.storage.topic": topic for k, topic in STORAGE.items()}}
 COMMITTED = dict.fromkeys(("isolation.level", "consumer.isolation.level"), "read_committed")
 """What Kafka Connect needs after us: it would else believe what was rolled back."""
-SOURCES = ("moves", "rests", "stands", "cleared", "doomed", "gone")
 PARTITIONS = 7
+CONNECT = {
+    **CLUSTER,
+    **COMMITTED,
+    "offset.storage.partitions": str(PARTITIONS),
+    "offset.flush.interval.ms": "1000",
+}
+SOURCES = ("moves", "rests", "stands", "cleared", "doomed", "gone")
 LINE_BYTES = len("line 00\n")
 ORIGINAL, LATER = "takeover-original", "takeover-later"
 BYTES = "org.apache.kafka.connect.converters.ByteArrayConverter"
@@ -98,13 +108,26 @@ class Teller:
             story.folder / "ours", port=free_port(), bootstrap_servers=servers, properties=CLUSTER
         )
 
-    def start_theirs(self, chapter: str) -> Any:
+    def start_theirs(self, chapter: str) -> RestWorker:
         """A worker of Kafka Connect in the cluster of the story."""
-        more = {**CLUSTER, **COMMITTED, "offset.storage.partitions": str(PARTITIONS)}
         folder = self.story.folder / chapter
         return start_kafka_connect(
-            folder, GROUP, self.servers, self._java, self._jars, properties=more
+            folder, GROUP, self.servers, self._java, self._jars, properties=CONNECT
         )
+
+    def refuse_theirs(self) -> str:
+        """What a worker of Kafka Connect says that the broker does not let in."""
+        folder = self.story.folder / "refused"
+        settings = {**worker_properties(GROUP, self.servers, free_port()), **CONNECT}
+        command = worker_command(folder, self._java, self._jars, settings)
+        log = folder / "connect.log"
+        intruder = WatchedProcess(command, log)
+        try:
+            # Its end would take another minute.
+            eventually(lambda: "exiting" in log.read_text(), what="an insight", every=0.2)
+            return log.read_text()
+        finally:
+            intruder.kill()
 
     def arrive(self, source: str, count: int) -> None:
         """Wait for records of a source; more than asked for is wrong."""
@@ -123,12 +146,10 @@ class Teller:
 
     def add_originals(self, topic: str, first: int, end: int) -> None:
         """Add to what the mirror copies."""
-        self.topics.produce(topic, [text.encode() for text in lines(first, end)])
+        write_records(self.topics, topic, [(b"k", text.encode()) for text in lines(first, end)])
 
-    def see(self, client: ConnectClient, chapter: Chapter) -> None:
-        """Keep what can be seen now."""
-        for name in client.connectors():
-            chapter.offsets[name] = client.offsets(name)
+    def see(self, chapter: Chapter) -> None:
+        """Keep what is stored; Kafka Connect writes some of it only when it ends."""
         for kind, topic in STORAGE.items():
             chapter.storage[kind] = self._kept(topic)
 
@@ -223,6 +244,7 @@ def play(folder: Path, servers: str, topics: Topics, java: Java, class_path: str
     teller = Teller(story, servers, topics, java, class_path)
     with teller.start_theirs("theirs") as worker:
         _first_chapter(teller, worker.client)
+    teller.see(story.theirs)
     _go_on(teller, 5)
     topics.create(LATER)
     teller.add_originals(LATER, 0, 5)
@@ -232,10 +254,12 @@ def play(folder: Path, servers: str, topics: Topics, java: Java, class_path: str
         teller.ours.stop()
     finally:
         teller.ours.close()
+    teller.see(story.ours)
     _go_on(teller, 10)
     _roll_back(teller)
     with teller.start_theirs("theirs-again") as worker:
         _third_chapter(teller, worker.client)
+    teller.see(story.theirs_again)
     _look_at_the_outcome(teller)
     return story
 
@@ -263,7 +287,7 @@ def _first_chapter(teller: Teller, client: ConnectClient) -> None:
     teller.add_originals(ORIGINAL, 0, 5)
     for source in SOURCES:
         story.add_lines(source, 0, 5)
-        settled(lambda source=source: client.create(source, file_source(story, source)))  # type: ignore[misc]
+        settled(partial(client.create, source, file_source(story, source)))
     settled(lambda: client.create("collects", file_sink(story)))
     settled(lambda: client.create("mirrors", mirror(teller.servers)))
     for source in SOURCES:
@@ -280,7 +304,6 @@ def _first_chapter(teller: Teller, client: ConnectClient) -> None:
     settled(lambda: client.reset_offsets("cleared"))
     settled(lambda: client.delete("gone"))
     story.refused_ours = _refused_ours(teller)
-    teller.see(client, story.theirs)
 
 
 def _second_chapter(teller: Teller, client: ConnectClient) -> None:
@@ -309,8 +332,8 @@ def _second_chapter(teller: Teller, client: ConnectClient) -> None:
     story.add_lines("fresh", 0, 5)
     client.create("fresh", file_source(story, "fresh"), "STOPPED")
     client.alter_offsets("fresh", story.at("fresh", 1))
-    story.refused_theirs = _refused_theirs(teller)
-    teller.see(client, story.ours)
+    story.refused_theirs = teller.refuse_theirs()
+    story.ours.offsets = {name: client.offsets(name) for name in client.connectors()}
 
 
 def _third_chapter(teller: Teller, client: ConnectClient) -> None:
@@ -328,9 +351,10 @@ def _third_chapter(teller: Teller, client: ConnectClient) -> None:
     eventually(lambda: len(teller.topics.values(f"origin.{ORIGINAL}")) >= 15, what="copies")
     assert client.offsets("cleared") == []
     for name, count in {"stands": 9, "cleared": 15, "rests": 15, "fresh": 4}.items():
-        settled(lambda name=name: client.resume(name))  # type: ignore[misc]
+        settled(partial(client.resume, name))
         teller.arrive(name, count)
-    teller.see(client, story.theirs_again)
+    eventually(lambda: client.offsets("moves") == story.at("moves", 15), what="their offsets")
+    story.theirs_again.offsets = {name: client.offsets(name) for name in client.connectors()}
 
 
 def _look_at_the_outcome(teller: Teller) -> None:
@@ -354,12 +378,3 @@ def _refused_ours(teller: Teller) -> str:
     finally:
         intruder.close()
     return ""
-
-
-def _refused_theirs(teller: Teller) -> str:
-    """What Kafka Connect says when our worker is alive; it ends by itself."""
-    try:
-        with teller.start_theirs("refused"):
-            return ""
-    except ConnectError as error:
-        return str(error)

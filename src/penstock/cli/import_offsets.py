@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from penstock.cli.altering import alter_offsets
 from penstock.cli.completion import connector_names
 from penstock.cli.discovery import Url, connect
 from penstock.cli.offsets_file import Entry, read_offsets_file
@@ -19,9 +20,6 @@ from penstock.sdk.errors import UserError
 
 if TYPE_CHECKING:
     from penstock.client import ConnectClient
-
-# A worker takes 10 MB in a request.
-AT_ONCE = 5_000
 
 OffsetsFile = Annotated[
     Path,
@@ -75,10 +73,8 @@ def _set(client: ConnectClient, name: str, entries: list[Entry]) -> bool:
     """Whether the worker took them; what it says goes to the user in any case."""
     from penstock.client import ConnectApiError
 
-    message = ""
     try:
-        for first in range(0, len(entries), AT_ONCE):
-            message = client.alter_offsets(name, entries[first : first + AT_ONCE])
+        message = alter_offsets(client, name, entries)
     except ConnectApiError as error:
         warn(f"{name}: {error.message}")
         return False

@@ -7,15 +7,19 @@ topics have been opened.
 
 from __future__ import annotations
 
+import logging
+import time
 from typing import Any
 
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
-from penstock.kafka.errors import BrokerUnavailable, KafkaFault, describe
-from penstock.kafka.topics import ADMIN_TIMEOUT
+from penstock.kafka.errors import KafkaFault
+
+log = logging.getLogger(__name__)
 
 OURS = "consumer"
+WAIT_SECONDS, RETRY_SECONDS = 5.0, 0.1
 
 
 class GroupTaken(KafkaFault):
@@ -23,15 +27,27 @@ class GroupTaken(KafkaFault):
 
 
 def refuse_foreign_group(client: AdminClient, group: str) -> None:
-    """GroupTaken while ``group`` has members of another protocol type than ours."""
-    try:
-        # The client's types know the fields of its answer only as the None they begin with.
-        found: list[Any] = client.list_groups(group, timeout=ADMIN_TIMEOUT)
-    except KafkaException as error:
-        raise BrokerUnavailable(describe(error)) from error
-    for entry in found:
+    """GroupTaken while ``group`` has members of another protocol type than ours.
+
+    A broker that has just started may not know its groups yet. If it does not say in time, the
+    group counts as free: should it not be, the broker will not let this worker join.
+    """
+    for entry in _described(client, group):
         if entry.members and entry.protocol_type != OURS:
             raise GroupTaken(_refusal(group, entry.protocol_type, entry.members))
+
+
+def _described(client: AdminClient, group: str) -> list[Any]:
+    """The group, if it is there; the client's types know the fields of its answer only as None."""
+    deadline = time.monotonic() + WAIT_SECONDS
+    while True:
+        try:
+            return list(client.list_groups(group, timeout=WAIT_SECONDS))
+        except KafkaException as error:
+            if time.monotonic() > deadline:
+                log.warning("the broker does not tell who is in group %s: %s", group, error)
+                return []
+            time.sleep(RETRY_SECONDS)
 
 
 def _refusal(group: str, kind: str, members: list[Any]) -> str:

@@ -1,5 +1,6 @@
 """`penstock import-offsets`: what it asks of the worker and what it tells its user."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -101,3 +102,14 @@ def test_entries_that_are_no_offsets_are_named(run: Run, home: Path, key: bytes)
     result = run("import-offsets", str(file))
     assert result.code == 1
     assert "holds an entry that is no offset of a connector" in result.err
+
+
+def test_more_than_a_request_can_carry_goes_in_parts(run: Run, herder: Mock, home: Path) -> None:
+    entries = [{"partition": {"n": n}, "offset": {"at": n}} for n in range(12_000)]
+    file = home / "many.json"
+    file.write_text(json.dumps({"offsets": entries}))
+    result = run("patch", "offsets", "lines", "-f", str(file))
+    assert result.out == "altered.\n"
+    parts = [call.args[1] for call in herder.alter_offsets.call_args_list]
+    assert len(parts) == 3
+    assert [entry for part in parts for entry in part] == entries
