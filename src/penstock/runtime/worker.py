@@ -116,7 +116,7 @@ class Worker:
         connection = config.connection(self.bootstrap_servers)
         hide(connection.secrets())
         admin = clients.admin(connection)
-        refuse_foreign_group(admin, config.group_id)
+        refuse_foreign_group(admin, connection, config.group_id)
         replication = config["storage.replication.factor"]
         topic = worker_topic(config.group_id)
         configs = ConfigStore(
@@ -218,7 +218,7 @@ class Worker:
         self._undo.append(keeper.stop)
         self._undo.append(cluster.stop)
         if not cluster.wait_until_settled(ELECTION_SECONDS):
-            refuse_foreign_group(context.admin, config.group_id)
+            refuse_foreign_group(context.admin, context.connection, config.group_id)
             raise BrokerUnavailable(
                 f"the worker could not join group {config.group_id} within "
                 f"{ELECTION_SECONDS:.0f} s. Check that the brokers are healthy, then start again."
