@@ -83,7 +83,7 @@ def test_a_broker_that_never_tells_leaves_it_to_the_join(
 ) -> None:
     monkeypatch.setattr(foreign_group, "WAIT_SECONDS", 0.0)
     refuse(KafkaError.COORDINATOR_NOT_AVAILABLE)
-    unreachable = Mock(side_effect=errors.NoBrokersAvailable())
+    unreachable = Mock(side_effect=errors.KafkaError("nobody answers"))
     monkeypatch.setattr(admin, "KafkaAdminClient", unreachable)
     client = Mock(spec=AdminClient)
     client.describe_consumer_groups.return_value = answer(FOREIGN)
