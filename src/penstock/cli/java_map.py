@@ -34,7 +34,8 @@ class NotAMapError(ValueError):
 def parse_map(data: bytes) -> dict[bytes, bytes | None]:
     """The entries; NotAMapError for anything else, also for data that goes on behind the map."""
     reader = _Reader(data)
-    reader.expect(STREAM + OBJECT + MAP_CLASS)
+    reader.expect(STREAM)
+    reader.expect(OBJECT + MAP_CLASS)
     reader.take(FIELD_BYTES)
     reader.expect(BLOCK + b"\x08")
     _, size = struct.unpack(">ii", reader.take(8))
