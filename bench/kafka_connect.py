@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from bench.rest_worker import RestWorker
@@ -26,18 +27,38 @@ JVM_OPTIONS = (
 
 
 def start_kafka_connect(
-    folder: Path, name: str, bootstrap_servers: str, java: Java, class_path: str
+    folder: Path,
+    name: str,
+    bootstrap_servers: str,
+    java: Java,
+    class_path: str,
+    *,
+    properties: Mapping[str, str] | None = None,
 ) -> RestWorker:
-    """Start a worker whose group and topics are called ``name``."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Start a worker whose group and topics are called ``name``, unless ``properties`` say else."""
     port = free_port()
-    properties = folder / "worker.properties"
-    properties.write_text(render(_properties(name, bootstrap_servers, port)), encoding="ascii")
-    command = [str(java.path), *JVM_OPTIONS, *LOGGING, "-cp", class_path, MAIN_CLASS]
-    return RestWorker(LABEL, [*command, str(properties)], port, folder / "connect.log")
+    settings = {**worker_properties(name, bootstrap_servers, port), **(properties or {})}
+    command = worker_command(folder, java, class_path, settings)
+    return RestWorker(LABEL, command, port, folder / "connect.log")
 
 
-def _properties(name: str, bootstrap_servers: str, port: int) -> dict[str, str]:
+def worker_command(
+    folder: Path, java: Java, class_path: str, settings: Mapping[str, str]
+) -> list[str]:
+    """Write a worker's properties below ``folder``; the command that starts it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / "worker.properties"
+    file.write_text(render(settings), encoding="ascii")
+    return [*java_command(java, class_path, MAIN_CLASS), str(file)]
+
+
+def java_command(java: Java, class_path: str, main_class: str) -> list[str]:
+    """A program of Kafka Connect, without its arguments."""
+    return [str(java.path), *JVM_OPTIONS, *LOGGING, "-cp", class_path, main_class]
+
+
+def worker_properties(name: str, bootstrap_servers: str, port: int) -> dict[str, str]:
+    """The settings of a worker whose group and topics are called ``name``."""
     storage = ("config", "offset", "status")
     return {
         "bootstrap.servers": bootstrap_servers,

@@ -16,6 +16,7 @@ class Scale:
     idle_samples: int = 8
     idle_connectors: int = 200
     growth: tuple[int, ...] = (50, 200, 1000)
+    listing: tuple[int, ...] = (1_000, 10_000, 100_000)
     minute: float = 60.0
     stopped: tuple[int, ...] = (100, 300, 1000)
     listings: int = 200
@@ -32,6 +33,7 @@ class Scale:
             idle_samples=max(2, int(usual.idle_samples * factor)),
             idle_connectors=max(4, int(usual.idle_connectors * factor)),
             growth=tuple(max(2, int(size * factor)) for size in usual.growth),
+            listing=tuple(max(10, int(size * factor)) for size in usual.listing),
             minute=max(5.0, usual.minute * factor),
             stopped=tuple(max(2, int(size * factor)) for size in usual.stopped),
             listings=max(10, int(usual.listings * factor)),

@@ -15,6 +15,8 @@ from confluent_kafka import (
 )
 from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
 
+from waiting import eventually
+
 
 class Topics:
     """Reads and writes topics of one cluster with plain clients."""
@@ -30,6 +32,11 @@ class Topics:
         self.admin.create_topics([NewTopic(topic, partitions, 1, config=dict(config or {}))])[
             topic
         ].result(20)
+
+    def delete(self, topic: str) -> None:
+        """Remove a topic, and wait until the broker does not list it any more."""
+        self.admin.delete_topics([topic])[topic].result(20)
+        eventually(lambda: topic not in self.admin.list_topics(timeout=20).topics, what=topic)
 
     def end(self, topic: str, partition: int = 0, *, committed: bool = True) -> int:
         """The last stable offset, or the high watermark; 0 for a topic that is not there."""

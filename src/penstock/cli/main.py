@@ -21,6 +21,7 @@ from penstock.cli import (
     describe,
     get,
     hash_secret,
+    import_offsets,
     lifecycle,
     patch,
     show_logs,
@@ -49,6 +50,7 @@ app.add_typer(get.app, name="get")
 app.add_typer(describe.app, name="describe")
 app.command("apply")(apply.apply)
 app.add_typer(patch.app, name="patch")
+app.command("import-offsets")(import_offsets.import_offsets)
 for verb in lifecycle.apps:
     app.add_typer(verb)
 app.add_typer(delete.app, name="delete")

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from penstock.cli.altering import alter_offsets
 from penstock.cli.completion import level_names
 from penstock.cli.discovery import Url, connect
 from penstock.cli.files import parse_object, read_object
@@ -58,7 +59,7 @@ def patch_offsets(
         )
     entries = _from_file(file) if file else _from_options(source, sink)
     with connect(url) as client:
-        message = client.alter_offsets(name, entries)
+        message = alter_offsets(client, name, entries)
     say(message)
 
 

@@ -32,6 +32,10 @@ END_OF_TRANSACTION_MS, REST_MS = 100, 500
 reached the end; elsewhere records tell, and waiting in vain is all that an idle reader does."""
 
 
+GONE_SECONDS = 2.0
+"""A topic that was there and is unknown for this long has been deleted."""
+
+
 @dataclass(frozen=True)
 class LogRecord:
     """One record of the log; ``value`` is None for a tombstone."""
@@ -55,14 +59,20 @@ class CompactedLog:
         partitions: int = 1,
         replication: int = -1,
         transactional: bool = True,
+        single: bool = False,
     ) -> None:
-        """``transactional``: whether it is, or ever was, written to in transactions."""
+        """``transactional``: whether it is, or ever was, written to in transactions.
+
+        ``single``: whether a topic with more than one partition is to be refused.
+        """
         self.topic = topic
         self._connection = connection
         self._admin = admin
         self._on_record = on_record
         self._partitions = partitions
         self._replication = replication
+        self._single = single
+        self._known = False
         self._reading: dict[str, Any] = {
             "fetch.wait.max.ms": END_OF_TRANSACTION_MS if transactional else REST_MS
         }
@@ -74,7 +84,11 @@ class CompactedLog:
     def start(self) -> None:
         """Create the topic if it is missing, and begin to follow it."""
         self._partitions = topics.ensure_compacted(
-            self._admin, self.topic, partitions=self._partitions, replication=self._replication
+            self._admin,
+            self.topic,
+            partitions=self._partitions,
+            replication=self._replication,
+            single=self._single,
         )
         self._positions = dict.fromkeys(range(self._partitions), 0)
         self._thread = threading.Thread(target=self._follow, name=f"log-{self.topic}", daemon=True)
@@ -118,9 +132,12 @@ class CompactedLog:
     def _wait_for_ends(self, deadline: float) -> dict[topics.Position, int]:
         """The high watermarks of all partitions; a topic made just now is unknown for a moment."""
         partitions = [(self.topic, p) for p in self._positions]
+        if self._known:
+            deadline = min(deadline, time.monotonic() + GONE_SECONDS)
         while True:
             found = topics.ends(self._admin, partitions, committed=False)
             if len(found) == len(partitions):
+                self._known = True
                 return found
             if time.monotonic() > deadline or self._stopping.wait(0.1):
                 raise BrokerUnavailable(f"topic {self.topic} does not exist any more")

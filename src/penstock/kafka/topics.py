@@ -20,10 +20,12 @@ def ensure_compacted(
     partitions: int,
     replication: int = -1,
     settings: Mapping[str, str] | None = None,
+    single: bool = False,
 ) -> int:
     """Create ``topic`` compacted if it is missing; its number of partitions.
 
-    A topic that exists and is not compacted is refused: it would forget what we store in it.
+    A topic that exists and is not compacted is refused: it would forget what we store in it. So
+    is one with more than one partition if it must be a ``single`` one: its order would be lost.
     """
     config = {**(settings or {}), "cleanup.policy": "compact"}
     new = NewTopic(topic, partitions, replication, config=config)
@@ -39,6 +41,8 @@ def ensure_compacted(
             "(--bootstrap-servers), and that the brokers run and can be reached from here."
         ) from error
     found = partitions_of(client, [topic])[topic]
+    if single and found > 1:
+        raise KafkaFault(_too_many(topic, found))
     return found or partitions
 
 
@@ -49,9 +53,20 @@ def _refuse_unless_compacted(client: AdminClient, topic: str) -> None:
     if policy != "compact":
         raise KafkaFault(
             f"Topic '{topic}' has cleanup.policy={policy}, but this worker keeps its state there "
-            "and needs cleanup.policy=compact. Change it with: kafka-configs.sh --alter "
-            f"--entity-type topics --entity-name {topic} --add-config cleanup.policy=compact"
+            "and needs cleanup.policy=compact. Change it with: kafka-configs.sh --bootstrap-server "
+            f"HOST:PORT --alter --entity-type topics --entity-name {topic} "
+            "--add-config cleanup.policy=compact"
         )
+
+
+def _too_many(topic: str, partitions: int) -> str:
+    return (
+        f"Topic '{topic}' has {partitions} partitions, but the order of all its records counts and "
+        "it must have exactly one. Partitions cannot be taken away: name another topic in the "
+        "worker's configuration or, if nothing in this one is needed, delete it and start again, "
+        "which makes it anew: kafka-topics.sh --bootstrap-server HOST:PORT --delete "
+        f"--topic {topic}"
+    )
 
 
 def ensure_topic(

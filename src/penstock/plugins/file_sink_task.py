@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 import pyarrow as pa
 
@@ -23,6 +24,7 @@ class FileStreamSinkTask(SinkTask):
     stand at its end, so nothing is cut: at least once.
     """
 
+    connect_class: ClassVar[str] = "org.apache.kafka.connect.file.FileStreamSinkTask"
     wants_headers = False
     wants_timestamps = False
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import Final
+from typing import ClassVar, Final
 
 from penstock.plugins.file_choice import chosen_files
 from penstock.plugins.file_errors import reading
@@ -32,6 +32,8 @@ class FileStreamSourceTask(SourceTask):
 
     Only one block is in memory: a file's turn ends when all lines read from it are handed on.
     """
+
+    connect_class: ClassVar[str] = "org.apache.kafka.connect.file.FileStreamSourceTask"
 
     def start(self, config: Mapping[str, str], offsets: OffsetReader) -> None:
         settings = FILE_SOURCE_CONFIG.parse(config)

@@ -18,6 +18,7 @@ from typing import Any
 
 from penstock.engine.lease import Membership as Standing
 from penstock.kafka.errors import KafkaFault
+from penstock.kafka.generation import generation_of
 from penstock.kafka.membership import Joined
 from penstock.logs.subject import about
 from penstock.runtime.duties import Duties
@@ -62,7 +63,7 @@ class Cluster:
         with self._lock:
             self._joined = joined
             self._standing = Standing(joined.metadata, self._topic)
-            self._generation += 1
+            self._generation = generation_of(joined.metadata)
         self._submit(self._advertise)
         self.ask_for_balance()
         self._submit(self._settle_all)
@@ -179,7 +180,7 @@ class Cluster:
         self.duties.put_tasks(name, tasks, leading=self.leading)
 
     def generation(self) -> int:
-        """Grows with every rebalance; goes into statuses."""
+        """The group's generation, which grows with every election; goes into statuses."""
         return self._generation
 
     def health(self) -> tuple[str, str]:

@@ -72,7 +72,7 @@ class ConfigStore:
         self.on_change: Callable[[str], None] = lambda _: None
         """Called with the name of a connector that the topic says something new about."""
         self.log = CompactedLog(
-            connection, admin, topic, self._take, partitions=1, replication=replication
+            connection, admin, topic, self._take, replication=replication, single=True
         )
 
     def names(self) -> list[str]:
@@ -229,7 +229,7 @@ class ConfigStore:
             fenced = self._entry(name).fenced_tasks
             self._entries[name] = ConnectorEntry(fenced_tasks=fenced)
         else:
-            self._entry(name).config = {k: _text(v) for k, v in body["properties"].items()}
+            self._entry(name).config = _texts(body["properties"])
 
     def _take_target(self, name: str, body: dict | None) -> None:  # type: ignore[type-arg]
         state = (body or {}).get("state.v2") or (body or {}).get("state") or "STARTED"
@@ -238,7 +238,7 @@ class ConfigStore:
     def _take_task(self, rest: str, body: dict | None) -> None:  # type: ignore[type-arg]
         name, _, number = rest.rpartition("-")
         if body is not None:
-            self._entry(name).pending[int(number)] = body["properties"]
+            self._entry(name).pending[int(number)] = _texts(body["properties"])
 
     def _take_commit(self, name: str, body: dict | None) -> None:  # type: ignore[type-arg]
         entry = self._entry(name)
@@ -269,5 +269,6 @@ def _target_entry(name: str, target: Target) -> Entry:
     return TARGET + name, {"state": old.value, "state.v2": target.value}
 
 
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else str(value)
+def _texts(properties: Mapping[str, object]) -> dict[str, str]:
+    """Texts only: Kafka Connect also stores keys that were sent with null, which means unset."""
+    return {k: v if isinstance(v, str) else str(v) for k, v in properties.items() if v is not None}

@@ -30,7 +30,7 @@ class PositionCopies:
         self._others = others
         self._copies: dict[str, dict[Position, Committed]] = {}
         self.log = CompactedLog(
-            connection, admin, topic, self._take, partitions=1, replication=replication
+            connection, admin, topic, self._take, replication=replication, single=True
         )
 
     def of(self, connector: str) -> dict[Position, Committed]:

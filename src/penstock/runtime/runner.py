@@ -259,7 +259,8 @@ class Runner(ABC):
                 f"than {maximum}, the maximum number of tasks it is configured to create."
             )
         task_class = self._connector.task_class
-        reference = f"{task_class.__module__}.{task_class.__qualname__}"
+        python = f"{task_class.__module__}.{task_class.__qualname__}"
+        reference = task_class.connect_class or python
         return [{**own_keys(self.plugin, task), "task.class": reference} for task in tasks]
 
     def _stop_connector(self) -> None:

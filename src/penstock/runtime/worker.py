@@ -18,6 +18,7 @@ from penstock.engine.turns import Engine
 from penstock.engine.watches import HeartbeatServer
 from penstock.kafka import clients
 from penstock.kafka.errors import BrokerUnavailable
+from penstock.kafka.foreign_group import refuse_foreign_group
 from penstock.kafka.membership import Membership
 from penstock.kafka.names import worker_topic
 from penstock.logs.secrets import hide
@@ -126,6 +127,7 @@ class Worker:
         connection = config.connection(self.bootstrap_servers)
         hide([*connection.secrets(), *config.secrets])
         admin = clients.admin(connection)
+        refuse_foreign_group(admin, connection, config.group_id)
         config.create_storage_topics(admin)
         topic = worker_topic(config.group_id)
         configs = ConfigStore(
@@ -264,7 +266,8 @@ class Worker:
         self._undo.append(restarter.stop)
         self._undo.append(cluster.stop)
         if not cluster.wait_until_settled(ELECTION_SECONDS):
+            refuse_foreign_group(context.admin, context.connection, config.group_id)
             raise BrokerUnavailable(
                 f"the worker could not join group {config.group_id} within "
-                f"{ELECTION_SECONDS:.0f} s; is a real Kafka Connect cluster using this group.id?"
+                f"{ELECTION_SECONDS:.0f} s. Check that the brokers are healthy, then start again."
             )

@@ -23,6 +23,10 @@ from penstock.sdk.records import SourceRecord
 class SourceTask(ABC):
     """Reads a source from the offsets it was given."""
 
+    connect_class: ClassVar[str] = ""
+    """Kafka Connect's class name, where this task stands in for one of its tasks: it is what the
+    stored task configurations name, so that Kafka Connect can run them after us."""
+
     @abstractmethod
     def start(self, config: Mapping[str, str], offsets: OffsetReader) -> None:
         """Open the source at ``offsets``. Called once, before anything else."""
@@ -55,6 +59,9 @@ class Assignment:
 
 class SinkTask(ABC):
     """Writes records to a target."""
+
+    connect_class: ClassVar[str] = ""
+    """As ``SourceTask.connect_class``."""
 
     wants_headers: ClassVar[bool] = True
     """False spares the cost of reading headers: the column is then null in every row."""

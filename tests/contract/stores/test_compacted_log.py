@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -175,9 +176,33 @@ def test_a_topic_that_forgets_is_refused_and_the_text_says_what_to_do(
     text = str(refused.value)
     assert text.startswith(f"Topic '{name}' has cleanup.policy={policy}")
     assert text.endswith(
-        f"kafka-configs.sh --alter --entity-type topics --entity-name {name} "
-        "--add-config cleanup.policy=compact"
+        "kafka-configs.sh --bootstrap-server HOST:PORT --alter --entity-type topics "
+        f"--entity-name {name} --add-config cleanup.policy=compact"
     )
+
+
+def test_a_topic_whose_order_counts_must_have_one_partition(
+    connection: Connection, admin: AdminClient, topics: Topics, name: str
+) -> None:
+    topics.create(name, partitions=3, config=COMPACT)
+    log = CompactedLog(connection, admin, name, lambda _: None, single=True)
+    with pytest.raises(KafkaFault) as refused:
+        log.start()
+    text = str(refused.value)
+    assert text.startswith(f"Topic '{name}' has 3 partitions")
+    assert text.endswith(f"kafka-topics.sh --bootstrap-server HOST:PORT --delete --topic {name}")
+
+
+def test_a_topic_that_was_deleted_is_not_waited_for(
+    follow: Follow, topics: Topics, name: str
+) -> None:
+    log, _ = follow(name)
+    log.read_to_end(20)
+    topics.delete(name)
+    began = time.monotonic()
+    with pytest.raises(BrokerUnavailable, match="does not exist any more"):
+        log.read_to_end(60)
+    assert time.monotonic() - began < 10
 
 
 def test_a_record_that_cannot_be_handled_is_logged_and_skipped(

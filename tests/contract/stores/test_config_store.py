@@ -83,6 +83,15 @@ def test_a_target_state_precedes_its_connector(
     assert opened(lead=False).target(NAME) is target
 
 
+def test_a_key_that_was_sent_with_null_is_unset(written: Callable[..., None], opened: Open) -> None:
+    """Kafka Connect stores it as it was sent."""
+    properties = b'{"properties":{"file":"a","topic":null}}'
+    written((b"connector-c", properties), (b"task-c-0", properties), (b"commit-c", b'{"tasks":1}'))
+    store = opened(lead=False)
+    assert store.config("c") == {"file": "a"}
+    assert store.tasks("c") == [{"file": "a"}]
+
+
 def test_tasks(opened: Open, topics: Topics, name: str) -> None:
     store = opened()
     store.put_connector(NAME, CONFIG)

@@ -22,6 +22,7 @@ DOCUMENTS = [
         "CHANGELOG.md",
         "docs/metrics.md",
         "docs/settings.md",
+        "docs/kafka-connect.md",
         "examples/README.md",
     )
 ]

@@ -1,0 +1,83 @@
+"""Refuses a group that workers of another kind are using: real Kafka Connect's.
+
+Consumers of ours and workers of Kafka Connect speak different protocols inside a group. The broker
+lets only one kind in at a time, but says so in words that help nobody, and only after the storage
+topics have been opened.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+
+from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka.admin import AdminClient
+
+from penstock.kafka.clients import Connection
+from penstock.kafka.errors import PASSING, KafkaFault, describe
+
+log = logging.getLogger(__name__)
+
+WAIT_SECONDS, RETRY_SECONDS = 5.0, 0.1
+DESERTED = ("Empty", "Dead")
+
+
+class GroupTaken(KafkaFault):
+    """Another kind of cluster is alive in the group; the message says what to do."""
+
+
+def refuse_foreign_group(client: AdminClient, connection: Connection, group: str) -> None:
+    """GroupTaken while ``group`` has members of another protocol type than ours.
+
+    A broker that has just started may not know its groups yet. If it does not say in time, the
+    group counts as free: should it not be, the broker will not let this worker join.
+    """
+    if _is_foreign(client, group) and (kind := _living_kind(connection, group)):
+        raise GroupTaken(_refusal(group, kind))
+
+
+def _is_foreign(client: AdminClient, group: str) -> bool:
+    """Whether members of another kind are in the group, or were the last to be."""
+    deadline = time.monotonic() + WAIT_SECONDS
+    while True:
+        asked = client.describe_consumer_groups([group], request_timeout=WAIT_SECONDS)
+        try:
+            asked[group].result(2 * WAIT_SECONDS)
+        except KafkaException as error:
+            code = error.args[0].code()
+            if code not in PASSING or time.monotonic() > deadline:
+                log.debug("group %s: %s", group, describe(error))
+                # The client's own word for a group of another protocol type.
+                return bool(code == KafkaError._INVALID_ARG)
+            time.sleep(RETRY_SECONDS)
+        else:
+            return False
+
+
+def _living_kind(connection: Connection, group: str) -> str | None:
+    """The protocol type of a group that has members; None if it has none."""
+    # Imported here: only a take-over needs it, and confluent-kafka lists no groups of other kinds.
+    from kafka.admin import KafkaAdminClient
+    from kafka.errors import KafkaError as KafkaPythonError
+
+    try:
+        client = KafkaAdminClient(**connection.kafka_python_settings())
+        try:
+            found = client.list_groups()
+        finally:
+            client.close()
+    except KafkaPythonError as error:
+        log.warning("the broker does not tell who is in group %s: %s", group, error)
+        return None
+    alive = (g for g in found if g["group_id"] == group and g["group_state"] not in DESERTED)
+    return next((str(entry["protocol_type"]) for entry in alive), None)
+
+
+def _refusal(group: str, kind: str) -> str:
+    who = "a running Kafka Connect cluster" if kind == "connect" else f"members of type '{kind}'"
+    return (
+        f"Group '{group}' belongs to {who}. Only one kind of worker can use it at a time: stop "
+        "those workers first and start this one again, which then carries on where they stood (a "
+        "worker that was killed leaves the group after its session.timeout.ms, 10 s by default). "
+        "To run beside them instead, give this worker another group.id and other storage topics."
+    )
