@@ -34,11 +34,14 @@ class Resolved:
     def templated(self, raw: Mapping[str, str], made: Mapping[str, str]) -> dict[str, str]:
         """``made``, which somebody made of this config, with references again for values.
 
-        A key that the raw config has with a reference is taken from there; elsewhere a value
-        found is replaced by its reference, wherever in the text it stands.
+        A key that the raw config has, with a reference or unchanged, is taken from there;
+        elsewhere a value found is replaced by its reference, wherever in the text it stands.
         """
-        kept = {k: v for k, v in raw.items() if k in made and any(r in v for r in self.found)}
-        return {k: kept.get(k) or self._referring(v) for k, v in made.items()}
+        kept = {k: v for k, v in raw.items() if self._refers(v) or made.get(k) == v}
+        return {k: kept[k] if k in kept else self._referring(v) for k, v in made.items()}
+
+    def _refers(self, text: str) -> bool:
+        return any(reference in text for reference in self.found)
 
     def _referring(self, text: str) -> str:
         by_length = sorted(self.found.items(), key=lambda item: len(item[1]), reverse=True)

@@ -137,6 +137,7 @@ def test_task_configs_get_their_references_back(providers: Providers, folder: Pa
         "pw": f"${{file:{folder}/s.properties:password}}",
         "url": f"x://${{file:{folder}/s.properties:user}}@h",
         "plain": "p",
+        "name": "susanna",
     }
     found = providers.resolve(raw)
     assert found.config["pw"] == "geheim=1"
