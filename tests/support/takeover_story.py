@@ -353,8 +353,14 @@ def _third_chapter(teller: Teller, client: ConnectClient) -> None:
     for name, count in {"stands": 9, "cleared": 15, "rests": 15, "fresh": 4}.items():
         settled(partial(client.resume, name))
         teller.arrive(name, count)
-    eventually(lambda: client.offsets("moves") == story.at("moves", 15), what="their offsets")
+    for name, count in {"moves": 15, "fresh": 5}.items():
+        wanted = story.at(name, count)
+        eventually(partial(_lists, client, name, wanted), what=f"offsets of {name}", every=0.2)
     story.theirs_again.offsets = {name: client.offsets(name) for name in client.connectors()}
+
+
+def _lists(client: ConnectClient, name: str, wanted: list[dict[str, Any]]) -> bool:
+    return client.offsets(name) == wanted
 
 
 def _look_at_the_outcome(teller: Teller) -> None:

@@ -53,14 +53,16 @@ class Topics:
     def messages(self, topic: str, *, committed: bool = True) -> list[Message]:
         """Everything the topic holds now, partition by partition."""
         known = self.admin.list_topics(timeout=20).topics.get(topic)
-        partitions = list(known.partitions) if known else []
-        return [m for p in partitions for m in self._partition(topic, p, committed)]
+        found: dict[int, list[Message]] = {p: [] for p in (known.partitions if known else ())}
+        for message in self._read(topic, set(found), committed):
+            found[message.partition() or 0].append(message)
+        return [message for messages in found.values() for message in messages]
 
     def values(self, topic: str) -> list[str]:
         """The committed values, in order within each partition."""
         return [(m.value() or b"").decode() for m in self.messages(topic)]
 
-    def _partition(self, topic: str, partition: int, committed: bool) -> Iterable[Message]:
+    def _read(self, topic: str, unread: set[int], committed: bool) -> Iterable[Message]:
         consumer = Consumer(
             {
                 "bootstrap.servers": self.bootstrap_servers,
@@ -73,17 +75,19 @@ class Topics:
             }
         )
         try:
-            consumer.assign([TopicPartition(topic, partition, 0)])
-            while True:
+            consumer.assign([TopicPartition(topic, partition, 0) for partition in unread])
+            while unread:
                 first = consumer.poll(10)
                 for message in (
                     () if first is None else [first, *consumer.consume(10_000, timeout=0)]
                 ):
                     error = message.error()
-                    if error is None:
+                    if error is None and message.partition() in unread:
                         yield message
+                    elif error is None:
+                        continue  # written after we were told that this was the end
                     elif error.code() == KafkaError._PARTITION_EOF:
-                        return
+                        unread.discard(message.partition() or 0)
                     else:
                         raise KafkaException(error)
         finally:
