@@ -33,6 +33,9 @@ class HerderApi(Protocol):
     def set_logger_level(self, name: str, level: str | None) -> list[str]:
         """Change the level of a logger and of those below it; the names of those that changed."""
 
+    def set_cluster_logger_level(self, name: str, level: str | None) -> None:
+        """The same on every worker of the cluster."""
+
     def connectors(self) -> list[str]:
         """All names."""
 

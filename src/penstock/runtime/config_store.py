@@ -8,7 +8,7 @@ store has read it back.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from confluent_kafka.admin import AdminClient
@@ -18,6 +18,7 @@ from penstock.kafka.compacted_log import CompactedLog, LogRecord
 from penstock.kafka.errors import KafkaFault, LeaseLost
 from penstock.kafka.json_forms import dump, load_object
 from penstock.kafka.names import leader_transactional_id
+from penstock.kafka.plain_writes import send_one
 from penstock.kafka.transactions import Transactions
 from penstock.runtime.errors import Conflict, InternalError
 from penstock.runtime.states import Target
@@ -27,6 +28,7 @@ TARGET = "target-state-"
 TASK = "task-"
 COMMIT = "commit-"
 FENCING = "tasks-fencing-"
+LOGGER = "logger-cluster-"
 
 Entry = tuple[str, object | None]
 
@@ -59,6 +61,8 @@ class ConfigStore:
         self._lock = threading.RLock()
         self._writing = threading.Lock()
         self._producer: Transactions | None = None
+        self.on_logger_level: Callable[[str, str], object] = lambda _name, _level: None
+        """Told of changes of log levels; those from before it was set are of no more interest."""
         self.log = CompactedLog(
             connection, admin, topic, self._take, partitions=1, replication=replication
         )
@@ -124,6 +128,14 @@ class ConfigStore:
     def delete(self, name: str) -> None:
         """Forget a connector; leftovers of its tasks are ignored by every reader."""
         self._write([(CONNECTOR + name, None), (TARGET + name, None)])
+
+    def put_logger_level(self, name: str, level: str) -> None:
+        """Tell every worker of a log level. Any worker may: nothing depends on who wrote last."""
+        try:
+            send_one(self._connection, self.log.topic, LOGGER + name, dump({"level": level}))
+        except KafkaFault as error:
+            raise InternalError(f"Kafka did not take the change: {error}") from error
+        self.log.read_to_end()
 
     def _write(self, entries: Iterable[Entry]) -> None:
         with self._writing:
@@ -198,6 +210,10 @@ class ConfigStore:
     def _take_fencing(self, name: str, body: dict | None) -> None:  # type: ignore[type-arg]
         self._entry(name).fenced_tasks = int((body or {}).get("task-count", 0))
 
+    def _take_logger(self, name: str, body: dict | None) -> None:  # type: ignore[type-arg]
+        if body is not None:
+            self.on_logger_level(name, _text(body["level"]))
+
 
 _READERS = (
     (CONNECTOR, ConfigStore._take_connector),
@@ -205,6 +221,7 @@ _READERS = (
     (FENCING, ConfigStore._take_fencing),
     (TASK, ConfigStore._take_task),
     (COMMIT, ConfigStore._take_commit),
+    (LOGGER, ConfigStore._take_logger),
 )
 
 

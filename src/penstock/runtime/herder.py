@@ -17,7 +17,8 @@ from penstock import __version__
 from penstock.logs.subject import about
 from penstock.runtime.actions import Actions
 from penstock.runtime.cluster import Cluster
-from penstock.runtime.errors import BadRequest, Conflict, NotFound
+from penstock.runtime.errors import BadRequest, Conflict, NotFound, Unavailable
+from penstock.runtime.guarded_validation import GuardedValidator
 from penstock.runtime.loggers import Loggers
 from penstock.runtime.offsets_api import OffsetsApi
 from penstock.runtime.plugins import Plugins
@@ -37,6 +38,7 @@ class Herder:
     def __init__(self, plugins: Plugins, group_id: str) -> None:
         self._plugins = plugins
         self._validator = Validator(plugins, group_id)
+        self._guarded = GuardedValidator(self._validator)
         self._loggers = Loggers()
         self._locks: dict[str, threading.RLock] = defaultdict(threading.RLock)
         self._cluster: Cluster | None = None
@@ -52,6 +54,7 @@ class Herder:
         self._actions = Actions(context, cluster)
         self._offsets = OffsetsApi(context, self._plugins)
         self._reachable = Reachability(context.admin)
+        context.configs.on_logger_level = self._loggers.change
 
     def lock(self, name: str) -> threading.RLock:
         """Held by whoever changes a connector."""
@@ -102,6 +105,13 @@ class Herder:
         """Change the level of a logger and of those below it; the names of those that changed."""
         return self._loggers.change(name, level)
 
+    def set_cluster_logger_level(self, name: str, level: str | None) -> None:
+        """Change the level of a logger on every worker of the cluster."""
+        checked = self._loggers.checked(level)
+        if self._cluster is None:
+            raise Unavailable(self._health[1])
+        self._context.configs.put_logger_level(name, checked)
+
     # Connectors.
 
     def connectors(self) -> list[str]:
@@ -114,7 +124,7 @@ class Herder:
         """Create a connector; Conflict if there is one of this name."""
         target = Target.initial(initial_state.upper() if initial_state else None)
         config = self._named(name, config)
-        self._validator.validate(config).raise_if_invalid()
+        self._guarded.validate(config).raise_if_invalid()
         with self._changing(name):
             if self._context.configs.config(name) is not None:
                 raise Conflict(f"Connector {name} already exists")
@@ -127,7 +137,7 @@ class Herder:
     def put_config(self, name: str, config: Mapping[str, str]) -> tuple[bool, dict[str, Any]]:
         """Create a connector or change its configuration; (whether it was created, its info)."""
         config = self._named(name, config)
-        self._validator.validate(config).raise_if_invalid()
+        self._guarded.validate(config).raise_if_invalid()
         with self._changing(name):
             before = self._context.configs.config(name)
             if before != config:
@@ -276,7 +286,7 @@ class Herder:
         sent = (config.get("connector.class") or "").strip()
         if sent and not _same_type(sent, plugin):
             raise BadRequest(f"Included connector type {sent} does not match request type {plugin}")
-        return self._validator.validate(config).to_json(sent)
+        return self._guarded.validate(config).to_json(sent)
 
 
 def _same_type(sent: str, asked: str) -> bool:

@@ -103,8 +103,10 @@ class OffsetsApi:
     def _ask_connector(self, name: str, changes: Any) -> bool:
         """The connector's own check; its text reaches the user unchanged."""
         config = self._context.configs.config(name) or {}
+        ask = self._plugin(name)().alter_offsets
         try:
-            return bool(self._plugin(name)().alter_offsets(config, changes))
+            callbacks = self._context.scheduler.callbacks
+            return bool(callbacks.call(name, "altering offsets", ask, config, changes))
         except NotImplementedError as error:
             raise InternalError(UNSUPPORTED.format(name=name)) from error
         except PenstockError as error:

@@ -8,8 +8,8 @@ from typing import Any
 from penstock.columnar.converter import Converter
 from penstock.columnar.transform import Transform
 from penstock.engine.pipeline import Pipeline
+from penstock.runtime.part_keys import TRANSFORMS, aliases
 from penstock.runtime.plugins import Plugin, Plugins
-from penstock.runtime.validation import transform_aliases
 from penstock.sdk.errors import ConfigError
 
 
@@ -20,7 +20,7 @@ def build_pipeline(
     return Pipeline(
         key=_converter(plugins, "key.converter", config, worker),
         value=_converter(plugins, "value.converter", config, worker),
-        transforms=[_transform(plugins, alias, config) for alias in transform_aliases(config)],
+        transforms=[_transform(plugins, alias, config) for alias in aliases(config, TRANSFORMS)],
     )
 
 

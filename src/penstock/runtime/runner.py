@@ -17,7 +17,7 @@ import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from confluent_kafka.admin import AdminClient
 
@@ -31,6 +31,7 @@ from penstock.kafka.names import client_id, transactional_id
 from penstock.logs.levels import in_use
 from penstock.logs.secrets import hide
 from penstock.logs.subject import about
+from penstock.runtime.callbacks import STOP_SECONDS, CallbackHangs
 from penstock.runtime.config_store import ConfigStore
 from penstock.runtime.end_offsets import EndOffsets
 from penstock.runtime.offset_store import OffsetStore
@@ -51,6 +52,8 @@ CANCEL_SECONDS = 1.5
 ISOLATED_SECONDS = 5.0
 FIRST_PAUSE = 0.05
 PROBE_PAUSE = 5.0
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -119,6 +122,22 @@ class Runner(ABC):
                 return self._look()
             except KafkaFault as error:
                 return self._later(error)
+            except CallbackHangs as error:
+                self._give_up(error)
+                return REST
+
+    def _watched(self, callback: Callable[..., T], *args: object) -> T:
+        """Call into the connector on this thread; FAILED if that does not return in time."""
+        callbacks = self.context.scheduler.callbacks
+        callbacks.begin(self.name, "the connector", self._give_up)
+        try:
+            return callback(*args)
+        finally:
+            callbacks.end(self.name)
+
+    def _give_up(self, error: CallbackHangs) -> None:
+        if not self._halted.is_set():
+            self._fail_connector(trace_of(error, self._secrets))
 
     def turn(self) -> Next:
         """Run one turn, after making sure of the positions."""
@@ -131,6 +150,9 @@ class Runner(ABC):
                 return self._run_turn()
             except KafkaFault as error:
                 return self._later(error)
+            except CallbackHangs as error:
+                self._give_up(error)
+                return REST
 
     def _later(self, error: KafkaFault) -> Next:
         log.warning("%s; trying again", error)
@@ -169,17 +191,22 @@ class Runner(ABC):
     def _start(self) -> bool:
         """Make and start the connector; FAILED with its trace if that goes wrong."""
         try:
-            self._connector = self.plugin.cls()
-            self._connector.start(self.config)
-            tasks = self._task_configs()
+            tasks = self._watched(self._start_connector)
         except Exception as error:  # noqa: BLE001 (whatever it is turns the connector FAILED)
             self._fail_connector(trace_of(error, self._secrets))
+            return False
+        if self._broken:  # it came back, but after it was given up
             return False
         if tasks != self.context.configs.tasks(self.name):
             self.context.configs.put_tasks(self.name, tasks)
         self._tasks = tasks
         self._report_running()
         return True
+
+    def _start_connector(self) -> list[dict[str, str]]:
+        self._connector = self.plugin.cls()
+        self._connector.start(self.config)
+        return self._task_configs()
 
     def _task_configs(self) -> list[dict[str, str]]:
         maximum = int(self.config.get("tasks.max", "1"))
@@ -199,7 +226,11 @@ class Runner(ABC):
             return
         try:
             if self._connector is not None:
-                self._connector.stop()
+                callbacks = self.context.scheduler.callbacks
+                stop = self._connector.stop
+                callbacks.call(self.name, "stopping", stop, seconds=STOP_SECONDS)
+        except CallbackHangs as error:
+            log.warning("%s; leaving it behind", error)
         except Exception:
             log.exception("stopping the connector failed")
         finally:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from penstock.kafka.names import sink_group
 from penstock.runtime.connector_config import SINK, SOURCE, sink_topic_errors
 from penstock.runtime.errors import BadRequest
+from penstock.runtime.part_keys import Parts
 from penstock.runtime.plugins import Plugin, Plugins
 from penstock.sdk.config import ConfigDef, ConfigKey, ConfigValue
 from penstock.sdk.connectors import Connector, SinkConnector
@@ -69,6 +69,7 @@ class Validator:
     def __init__(self, plugins: Plugins, group_id: str) -> None:
         self._plugins = plugins
         self._group_id = group_id
+        self._parts = Parts(plugins)
 
     def validate(self, config: Mapping[str, str | None]) -> Validated:
         """Check everything; BadRequest only when the connector's class cannot be told."""
@@ -86,10 +87,11 @@ class Validator:
         return Validated(plugin, definition, _with_errors(values, extra))
 
     def definition(self, plugin: Plugin, config: Mapping[str, str | None]) -> ConfigDef:
-        """The connector's own keys and the framework's, with those of its converters."""
+        """The framework's keys and the connector's own, with those of its parts."""
         framework = SINK if issubclass(plugin.cls, SinkConnector) else SOURCE
         own: ConfigDef = plugin.cls.config_def
-        return framework + own + self._part_keys(config)
+        parts = self._parts
+        return framework + parts.alias_keys(config) + own + parts.converter_keys(config)
 
     def keys_of(self, plugin: Plugin) -> list[ConfigKey]:
         """A plugin's own keys, and after a connector's those of the framework."""
@@ -98,28 +100,8 @@ class Validator:
             return list(own)
         return [*own, *(key for key in self.definition(plugin, {}) if key.name not in own)]
 
-    def _part_keys(self, config: Mapping[str, str | None]) -> ConfigDef:
-        keys = ConfigDef()
-        for prefix, cls in self._parts(config):
-            keys += ConfigDef(*(replace(key, name=prefix + key.name) for key in cls.config_def))
-        return keys
-
-    def _parts(self, config: Mapping[str, str | None]) -> list[tuple[str, type[Any]]]:
-        """(prefix of its keys, class) of every converter and transform that is named."""
-        found = []
-        for key in ("key.converter", "value.converter"):
-            plugin = self._plugins.converter((config.get(key) or "").strip())
-            if plugin is not None:
-                found.append((key + ".", plugin.cls))
-        for alias in transform_aliases(config):
-            name = (config.get(f"transforms.{alias}.type") or "").strip()
-            plugin = self._plugins.transform(name)
-            if plugin is not None:
-                found.append((f"transforms.{alias}.", plugin.cls))
-        return found
-
     def _framework_errors(self, plugin: Plugin, config: Mapping[str, str]) -> list[tuple[str, str]]:
-        errors = [*self._unknown_parts(config), *_duplicate_aliases(config)]
+        errors = self._parts.unknown(config)
         if issubclass(plugin.cls, SinkConnector):
             errors += sink_topic_errors(config)
             name = config.get("name", "")
@@ -133,19 +115,6 @@ class Validator:
                 )
         return errors
 
-    def _unknown_parts(self, config: Mapping[str, str]) -> list[tuple[str, str]]:
-        errors = []
-        for key in ("key.converter", "value.converter"):
-            name = config.get(key, "").strip()
-            if name and self._plugins.converter(name) is None:
-                errors.append((key, _no_class(key, name)))
-        for alias in transform_aliases(config):
-            key = f"transforms.{alias}.type"
-            name = config.get(key, "").strip()
-            if self._plugins.transform(name) is None:
-                errors.append((key, _no_class(key, name) if name else _missing(key)))
-        return errors
-
     @staticmethod
     def _own_errors(
         plugin: Plugin, config: Mapping[str, str], values: list[ConfigValue]
@@ -155,28 +124,6 @@ class Validator:
         if any(value.errors for value in values if value.name in own):
             return []
         return list(plugin.cls().validate(config))
-
-
-def transform_aliases(config: Mapping[str, str | None]) -> list[str]:
-    """The transforms of a configuration, in order."""
-    return [a for a in re.split(r"\s*,\s*", (config.get("transforms") or "").strip()) if a]
-
-
-def _duplicate_aliases(config: Mapping[str, str]) -> list[tuple[str, str]]:
-    aliases = transform_aliases(config)
-    if len(aliases) == len(set(aliases)):
-        return []
-    listed = ", ".join(aliases)
-    text = f"Invalid value [{listed}] for configuration transforms: Duplicate alias provided."
-    return [("transforms", text)]
-
-
-def _no_class(key: str, name: str) -> str:
-    return f"Invalid value {name} for configuration {key}: Class {name} could not be found."
-
-
-def _missing(key: str) -> str:
-    return f'Missing required configuration "{key}" which has no default value.'
 
 
 def _with_errors(values: list[ConfigValue], extra: list[tuple[str, str]]) -> list[ConfigValue]:

@@ -199,7 +199,7 @@ def test_the_shape_of_a_validation() -> None:
     shown = validate(config).to_json("FileStreamSource")
     assert shown["name"] == "FileStreamSource"
     assert shown["error_count"] == 2
-    assert shown["groups"][:3] == ["Common", "Transforms", "Error Handling"]
+    assert shown["groups"][:3] == ["Common", "Transforms", "Predicates"]
     infos = {info["value"]["name"]: info for info in shown["configs"]}
     assert infos["tasks.max"]["value"] == {
         "name": "tasks.max",
@@ -209,7 +209,7 @@ def test_the_shape_of_a_validation() -> None:
         "visible": True,
     }
     assert infos["tasks.max"]["definition"]["type"] == "INT"
-    assert infos["transforms.a.type"]["definition"] is None
+    assert infos["transforms.a.type"]["definition"]["group"] == "Transforms: a"
     assert infos["topic"]["value"]["value"] == "t"
 
 

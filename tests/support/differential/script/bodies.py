@@ -1,0 +1,73 @@
+"""Bodies that are not what they should be."""
+
+from __future__ import annotations
+
+from differential.steps import Step, patch, post, put, raw
+
+CREATE, CONFIG = "/connectors", "/connectors/{s}-body/config"
+OFFSETS = "/connectors/{s}-body/offsets"
+LEVEL = "/admin/loggers/{s}.body"
+NESTED = {"a": {"b": 1}}
+
+STEPS: tuple[Step, ...] = (
+    post(CREATE, note="no body, no media type"),
+    raw("POST", CREATE, b"{}", "text/plain", media="text/plain"),
+    raw("POST", CREATE, b"{}", "a form", media="application/x-www-form-urlencoded"),
+    raw("POST", CREATE, b"{}", "no media type", media=""),
+    raw("POST", CREATE, b"{}", "a charset", media="application/json; charset=utf-8"),
+    raw("PUT", CONFIG, b"{}", "text/plain", media="text/plain"),
+    raw("PATCH", CONFIG, b"{}", "text/plain", media="text/plain"),
+    raw("PATCH", OFFSETS, b"{}", "text/plain", media="text/plain"),
+    raw("PUT", LEVEL, b"{}", "text/plain", media="text/plain"),
+    raw("POST", CREATE, b"", "nothing"),
+    raw("POST", CREATE, b"null", "null"),
+    raw("POST", CREATE, b"{", "an object without end"),
+    raw("POST", CREATE, b'{"name": "x', "a text without end"),
+    raw("POST", CREATE, b'{"name" "x"}', "no colon"),
+    raw("POST", CREATE, b'{"name": "x" "config": {}}', "no comma"),
+    raw("POST", CREATE, b"{'name': 1}", "single quotes"),
+    raw("POST", CREATE, b"{name: 1}", "no quotes"),
+    raw("POST", CREATE, b'{"name": nope}', "an unknown word"),
+    raw("POST", CREATE, b'{"name": NaN}', "NaN"),
+    raw("POST", CREATE, b'{"name": "a\nb"}', "a line end inside a text"),
+    raw("POST", CREATE, b'{"name": "a\\qb"}', "an unknown escape"),
+    raw("POST", CREATE, b'{"name": 012}', "a zero before a number"),
+    raw("POST", CREATE, b'{"name": "x",}', "a comma too many"),
+    raw("POST", CREATE, b"<xml/>", "XML"),
+    raw("POST", CREATE, b"nope", "a word"),
+    post(CREATE, [], "a list"),
+    post(CREATE, "text", "a text"),
+    post(CREATE, 5, "a number"),
+    post(CREATE, True, "a boolean"),
+    post(CREATE, {"name": "{s}-body"}, "no config"),
+    post(CREATE, {"name": "{s}-body", "config": None}, "config null"),
+    post(CREATE, {"name": "{s}-body", "config": []}, "config a list"),
+    post(CREATE, {"name": "{s}-body", "config": "x"}, "config a text"),
+    post(CREATE, {"name": "{s}-body", "config": 1}, "config a number"),
+    post(CREATE, {"name": "{s}-body", "config": NESTED}, "an object as a value"),
+    post(CREATE, {"name": "{s}-body", "config": {"a": [1]}}, "a list as a value"),
+    post(CREATE, {"name": {"a": "b"}, "config": {}}, "name an object"),
+    post(CREATE, {"name": "{s}-body", "config": {}, "more": 1}, "an unknown field"),
+    post(CREATE, {"name": "{s}-body", "config": {}, "initial_state": "GONE"}, "unknown state"),
+    post(CREATE, {"name": "{s}-body", "config": {}, "initial_state": 1}, "a number as state"),
+    raw("PUT", CONFIG, b"{", "an object without end"),
+    raw("PUT", CONFIG, b"null", "null"),
+    put(CONFIG, [], "a list"),
+    put(CONFIG, "text", "a text"),
+    put(CONFIG, NESTED, "an object as a value"),
+    raw("PATCH", CONFIG, b"nope", "a word"),
+    patch(CONFIG, [], "a list"),
+    patch(OFFSETS, {}, "no offsets"),
+    patch(OFFSETS, {"offsets": None}, "offsets null"),
+    patch(OFFSETS, {"offsets": {}}, "offsets an object"),
+    patch(OFFSETS, {"offsets": "x"}, "offsets a text"),
+    patch(OFFSETS, {"offsets": [1]}, "an entry that is a number"),
+    patch(OFFSETS, {"offsets": [[]]}, "an entry that is a list"),
+    patch(OFFSETS, {"offsets": [{"partition": 1}]}, "a partition that is a number"),
+    patch(OFFSETS, {"offsets": [{"partition": "x"}]}, "a partition that is a text"),
+    patch(OFFSETS, {"offsets": [{"partition": []}]}, "a partition that is a list"),
+    patch(OFFSETS, {"offsets": [{"partition": {}, "more": 1}]}, "an entry with an unknown field"),
+    patch(OFFSETS, {"more": []}, "an unknown field"),
+    patch(OFFSETS, [], "a list"),
+    raw("PATCH", OFFSETS, b"{", "an object without end"),
+)
