@@ -26,13 +26,22 @@ JVM_OPTIONS = (
 
 
 def start_kafka_connect(
-    folder: Path, name: str, bootstrap_servers: str, java: Java, class_path: str
+    folder: Path,
+    name: str,
+    bootstrap_servers: str,
+    java: Java,
+    class_path: str,
+    **more: str,
 ) -> RestWorker:
-    """Start a worker whose group and topics are called ``name``."""
+    """Start a worker whose group and topics are called ``name``; ``more`` are further settings,
+    in whose names an underscore stands for a dot."""
     folder.mkdir(parents=True, exist_ok=True)
     port = free_port()
+    further = {key.replace("_", "."): value for key, value in more.items()}
     properties = folder / "worker.properties"
-    properties.write_text(render(_properties(name, bootstrap_servers, port)), encoding="ascii")
+    properties.write_text(
+        render({**_properties(name, bootstrap_servers, port), **further}), encoding="ascii"
+    )
     command = [str(java.path), *JVM_OPTIONS, *LOGGING, "-cp", class_path, MAIN_CLASS]
     return RestWorker(LABEL, [*command, str(properties)], port, folder / "connect.log")
 

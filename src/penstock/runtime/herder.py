@@ -153,7 +153,8 @@ class Herder:
             return self.put_config(name, config)[1]
 
     def _named(self, name: str, config: Mapping[str, str]) -> dict[str, str]:
-        named = {**config, "name": config.get("name") or name}
+        given = config.get("name")
+        named = {**config, "name": name if given is None else given}
         if named["name"] != name:
             raise BadRequest(
                 f"Connector name configuration ({named['name']}) doesn't match connector name in "

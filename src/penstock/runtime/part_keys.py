@@ -14,6 +14,7 @@ Config = Mapping[str, str | None]
 
 CONVERTERS = ("key.converter", "value.converter", "header.converter")
 TRANSFORMS, PREDICATES = "transforms", "predicates"
+VERSION = "connector.plugin.version"
 SIMPLE_HEADERS = "org.apache.kafka.connect.storage.SimpleHeaderConverter"
 """The default of Kafka Connect's workers; headers are text here, so there is nothing to convert."""
 OF_EVERY_TRANSFORM = ConfigDef(
@@ -33,6 +34,30 @@ class Parts:
 
     def __init__(self, plugins: Plugins) -> None:
         self._plugins = plugins
+
+    def described(self, framework: ConfigDef, connector: Plugin, config: Config) -> ConfigDef:
+        """The framework's keys with the classes and versions that there are to choose from."""
+        keys = [replace(framework[VERSION], **_versions(connector))]
+        for key in CONVERTERS:
+            known = [plugin.class_name for plugin in self._plugins.converters]
+            header = [SIMPLE_HEADERS] if key == CONVERTERS[2] else []
+            keys.append(replace(framework[key], recommended=sorted([*known, *header])))
+            keys.append(self._converter_version(framework[f"{key}.plugin.version"], key, config))
+        return framework + ConfigDef(*keys)
+
+    def _converter_version(self, version: ConfigKey, key: str, config: Config) -> ConfigKey:
+        name = (config.get(key) or "").strip()
+        plugin = self._plugins.converter(name)
+        if plugin is not None:
+            return replace(version, **_versions(plugin))
+        return version if not name else replace(version, visible=lambda _: False)
+
+    def class_name(self, key: ConfigKey, name: str) -> str | None:
+        """What a class is called in full; None for one that is not installed."""
+        plugin = self._plugins.converter(name) or self._plugins.transform(name)
+        if plugin is not None:
+            return plugin.class_name
+        return SIMPLE_HEADERS if _is_header(key.name, name) else None
 
     def converter_keys(self, config: Config) -> ConfigDef:
         """The keys of the converters that are named, under their prefixes."""
@@ -56,12 +81,12 @@ class Parts:
     def _transform_keys(self, alias: str, config: Config) -> ConfigDef:
         prefix = f"{TRANSFORMS}.{alias}."
         known = [plugin.class_name for plugin in self._plugins.transforms]
-        types = _type_keys(TRANSFORMS, "Transformation", alias, known)
+        kind, version = _type_keys(TRANSFORMS, "Transformation", alias, known)
         plugin = self._plugins.transform((config.get(f"{prefix}type") or "").strip())
         if plugin is None:
-            return ConfigDef(*types)
-        own = _embedded(plugin, prefix, f"Transforms: {alias}", len(types))
-        return ConfigDef(*types, *own)
+            return ConfigDef(kind, version)
+        own = _embedded(plugin, prefix, f"Transforms: {alias}", 2)
+        return ConfigDef(kind, replace(version, **_versions(plugin)), *own)
 
     def unknown(self, config: Mapping[str, str]) -> list[tuple[str, str]]:
         """(key, message) of every class that is not installed."""
@@ -88,6 +113,13 @@ def _is_header(key: str, name: str) -> bool:
     return key == "header.converter" and SIMPLE_HEADERS.endswith(f".{name.rpartition('.')[2]}")
 
 
+def _versions(plugin: Plugin) -> dict[str, Any]:
+    """A plugin is installed in one version, or says none."""
+    if plugin.version == "unknown":
+        return {}
+    return {"default": plugin.version, "recommended": [plugin.version]}
+
+
 def _type_keys(kind: str, word: str, alias: str, known: Iterable[str]) -> tuple[ConfigKey, ...]:
     prefix, group = f"{kind}.{alias}.", f"{kind.title()}: {alias}"
     return (
@@ -105,6 +137,7 @@ def _type_keys(kind: str, word: str, alias: str, known: Iterable[str]) -> tuple[
         ConfigKey(
             f"{prefix}plugin.version",
             default=None,
+            importance=Importance.HIGH,
             doc=f"Version of the {word.lower()} '{alias}'.",
             group=group,
             order=1,

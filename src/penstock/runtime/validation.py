@@ -11,7 +11,7 @@ from penstock.runtime.connector_config import SINK, SOURCE, sink_topic_errors
 from penstock.runtime.errors import BadRequest
 from penstock.runtime.part_keys import Parts
 from penstock.runtime.plugins import Plugin, Plugins
-from penstock.sdk.config import ConfigDef, ConfigKey, ConfigValue
+from penstock.sdk.config import NULL_VALUE, ConfigDef, ConfigKey, ConfigValue, Type
 from penstock.sdk.connectors import Connector, SinkConnector
 
 INVALID = (
@@ -81,16 +81,24 @@ class Validator:
         values = definition.validate(config)
         present = {k: v for k, v in config.items() if v is not None}
         extra = [
+            *((k, NULL_VALUE) for k, v in config.items() if v is None and k not in definition),
             *self._framework_errors(plugin, present),
             *self._own_errors(plugin, present, values),
         ]
-        return Validated(plugin, definition, _with_errors(values, extra))
+        named = [self._named_in_full(definition[value.name], value) for value in values]
+        return Validated(plugin, definition, _with_errors(named, extra))
+
+    def _named_in_full(self, key: ConfigKey, value: ConfigValue) -> ConfigValue:
+        if key.type is not Type.CLASS or not value.value:
+            return value
+        return replace(value, value=self._parts.class_name(key, value.value))
 
     def definition(self, plugin: Plugin, config: Mapping[str, str | None]) -> ConfigDef:
         """The framework's keys and the connector's own, with those of its parts."""
-        framework = SINK if issubclass(plugin.cls, SinkConnector) else SOURCE
         own: ConfigDef = plugin.cls.config_def
         parts = self._parts
+        framework = SINK if issubclass(plugin.cls, SinkConnector) else SOURCE
+        framework = parts.described(framework, plugin, config)
         return framework + parts.alias_keys(config) + own + parts.converter_keys(config)
 
     def keys_of(self, plugin: Plugin) -> list[ConfigKey]:
@@ -128,11 +136,12 @@ class Validator:
 
 def _with_errors(values: list[ConfigValue], extra: list[tuple[str, str]]) -> list[ConfigValue]:
     known = {value.name for value in values}
+    unknown = [
+        ConfigValue(key, None, [], [m for k, m in extra if k == key], True)
+        for key in dict.fromkeys(k for k, _ in extra if k not in known)
+    ]
     merged = [
         replace(value, errors=[*value.errors, *(m for k, m in extra if k == value.name)])
         for value in values
     ]
-    for key in dict.fromkeys(k for k, _ in extra if k not in known):
-        messages = [m for k, m in extra if k == key]
-        merged.append(ConfigValue(key, None, [], messages, True))
-    return merged
+    return [*unknown, *merged]

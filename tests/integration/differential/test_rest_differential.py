@@ -33,7 +33,14 @@ def sides(
     folder = tmp_path / "files"
     folder.mkdir()
     with (
-        start_kafka_connect(tmp_path / "kc", KAFKA_CONNECT, servers, java, class_path) as theirs,
+        start_kafka_connect(
+            tmp_path / "kc",
+            KAFKA_CONNECT,
+            servers,
+            java,
+            class_path,
+            offset_flush_interval_ms="1000",
+        ) as theirs,
         start_penstock(tmp_path / "ps", PENSTOCK, servers) as ours,
     ):
         yield (

@@ -91,9 +91,10 @@ def _name(item: Any) -> str | None:
     """What a list's entry is called: a config value, a config key, a plugin."""
     if not isinstance(item, dict):
         return None
+    if "class" in item:
+        return f"{item.get('type')} {item['class']}"
     value = item.get("value")
-    named = value if isinstance(value, dict) else item
-    name = named.get("name", named.get("class"))
+    name = (value if isinstance(value, dict) else item).get("name")
     return name if isinstance(name, str) else None
 
 

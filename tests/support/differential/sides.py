@@ -16,7 +16,7 @@ from waiting import eventually
 
 SAME = "side"
 WAIT_SECONDS = 60.0
-SETTLE_SECONDS = 5.0
+SETTLE_SECONDS = 3.0
 UNSETTLED = ("rebalanc", "stale configuration", "conflicting operation")
 
 
@@ -39,7 +39,12 @@ class Side:
     def __init__(self, name: str, url: str, folder: Path, topics: Topics) -> None:
         self.name = name
         self._url, self._folder, self._topics = url, folder, topics
-        self._http = httpx.Client(base_url=url, trust_env=False, timeout=100)
+        self._http = httpx.Client(
+            base_url=url,
+            trust_env=False,
+            timeout=100,
+            limits=httpx.Limits(max_keepalive_connections=0),
+        )
 
     def close(self) -> None:
         """Hang up."""

@@ -65,7 +65,6 @@ STEPS: tuple[Step, ...] = (
     *RUNNING,
     patch(f"{PATH}/config", {"batch.size": "dog"}, "invalid"),
     patch(f"{PATH}/config", {"topic": None}, "without a key that must be there"),
-    patch(f"{PATH}/config", {"name": "{s}-other"}, "another name"),
     patch(f"{PATH}/config", {"name": None}, "no name"),
     *RUNNING,
     get(f"{PATH}/config", "after the patches"),

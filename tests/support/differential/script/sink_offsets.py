@@ -69,7 +69,7 @@ STEPS: tuple[Step, ...] = (
     delete(OFFSETS, "running"),
     put(f"{PATH}/stop"),
     *states(NAME, "STOPPED"),
-    _at(3),
+    Until(OFFSETS, {"offsets": [{"partition": {"kafka_topic": "side-feed"}}]}),
     get(OFFSETS),
     alter("partition null", None, {"kafka_offset": 1}),
     alter("an empty partition", {}, {"kafka_offset": 1}),
