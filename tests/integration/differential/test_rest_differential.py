@@ -55,6 +55,8 @@ def _conversed(theirs: Side, ours: Side) -> list[Difference]:
         left, right = theirs.play(step), ours.play(step)
         if isinstance(step, Ask) and left and right:
             found += differences(step.title, left.to_json(), right.to_json())
+        elif left or right:
+            found.append(Difference(f"waiting for {step}", "", left, right))
     return found
 
 
