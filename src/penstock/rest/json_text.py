@@ -23,9 +23,6 @@ ENTRIES = {
 TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
 
 
-BLANKS = " \t\r\n"
-
-
 class Number(str):
     """A number as it was written: as a config value 1.50 stays 1.50."""
 
@@ -47,8 +44,7 @@ def _parse(body: bytes, numbers: dict[str, Any]) -> Any:
     if not text.strip():
         return None
     try:
-        decoder = json.JSONDecoder(parse_constant=_refuse_constant, **numbers)
-        return decoder.raw_decode(text.lstrip(BLANKS))[0]  # what follows is nobody's concern
+        return json.loads(text, parse_constant=_refuse_constant, **numbers)
     except json.JSONDecodeError as error:
         raise InternalError(_describe(error)) from None
     except RecursionError:
@@ -61,8 +57,8 @@ def _decode(body: bytes) -> str:
     try:
         return body.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        text = f"Invalid UTF-8 byte 0x{body[error.start]:x} at byte {error.start + 1}"
-        raise InternalError(text) from None
+        where = "start" if error.reason == "invalid start byte" else "middle"
+        raise InternalError(f"Invalid UTF-8 {where} byte 0x{body[error.start]:x}") from None
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -80,8 +76,7 @@ def _complaint(error: json.JSONDecodeError) -> str:
     if error.msg.startswith("Unterminated string"):
         return "Unexpected end-of-input in VALUE_STRING"
     if not rest.strip():
-        container = _container(error.doc)
-        return f"Unexpected end-of-input: expected close marker for {container}"
+        return f"Unexpected end-of-input{_missing(error.doc)}"
     if error.msg.startswith("Invalid control character"):
         return f"Illegal unquoted character ((CTRL-CHAR, code {ord(rest[0])})): {CONTROL}"
     if error.msg.startswith("Invalid \\escape"):
@@ -93,12 +88,20 @@ def _complaint(error: json.JSONDecodeError) -> str:
 
 def _unexpected(error: json.JSONDecodeError, rest: str) -> str:
     token = re.match(r"[A-Za-z_$][\w$]*", rest)
-    if token and error.msg.startswith("Expecting value"):
+    if token and error.msg.startswith(("Expecting value", "Extra data")):
         return f"Unrecognized token '{token[0][:50]}': was expecting {A_VALUE}"
     fitting = (text for start, text in ENTRIES.items() if error.msg.startswith(start))
     wanted = next(fitting, f"expected a valid value {A_VALUE}")
     container = _container(error.doc[: error.pos])
     return f"Unexpected character ({_character(rest[0])}): {wanted.format(container=container)}"
+
+
+def _missing(text: str) -> str:
+    """What an unfinished document lacks."""
+    container = _container(text)
+    if text.rstrip().endswith((":", ",")):
+        return f" within/between {container} entries"
+    return f": expected close marker for {container}"
 
 
 def _container(text: str) -> str:

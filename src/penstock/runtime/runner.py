@@ -195,7 +195,7 @@ class Runner(ABC):
         except Exception as error:  # noqa: BLE001 (whatever it is turns the connector FAILED)
             self._fail_connector(trace_of(error, self._secrets))
             return False
-        if self._broken:  # it came back, but after it was given up
+        if self._broken or self._halted.is_set():  # it came back, but too late
             return False
         if tasks != self.context.configs.tasks(self.name):
             self.context.configs.put_tasks(self.name, tasks)

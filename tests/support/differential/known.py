@@ -32,7 +32,13 @@ KNOWN: tuple[Known, ...] = (
     Known("POST /connectors (a charset)", "body.message", NULL_BODY),
     Known("POST /connectors (no config)", "body.message", NULL_BODY),
     Known("POST /connectors (config null)", "body.message", NULL_BODY),
+    Known(
+        "POST /connectors (no comma in a list)",
+        "body.message",
+        "the whole body is read before any of it is looked at",
+    ),
     # Configurations.
+    Known("POST /connectors (a name twice)", "body.message", LEAK),
     Known("* (an empty config)", "body.message", LEAK),
     Known("* (no class)", "body.message", LEAK),
     Known("* (class null)", "body.message", LEAK),

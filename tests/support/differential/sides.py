@@ -15,7 +15,7 @@ from topics import Topics
 from waiting import eventually
 
 SAME = "side"
-WAIT_SECONDS = 40.0
+WAIT_SECONDS = 90.0
 SETTLE_SECONDS = 3.0
 UNSETTLED = ("rebalanc", "stale configuration", "conflicting operation")
 

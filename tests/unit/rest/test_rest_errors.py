@@ -91,9 +91,12 @@ def test_huge_body_is_refused(http: httpx.Client) -> None:
         (b'{"a" 1}', "Unexpected character ('1' (code 49)): was expecting a colon"),
         (b'{"a": "1" "b"}', "Unexpected character ('\"' (code 34)): was expecting comma"),
         (b'{"a": "1",}', "Unexpected character"),
+        (b'{"a": "1"} x', "Unrecognized token 'x': was expecting"),
+        (b'{"a":', "Unexpected end-of-input within/between Object entries"),
+        (b'{"a": [', "Unexpected end-of-input: expected close marker for Array"),
         (b'{"a": "1\n"}', "Illegal unquoted character ((CTRL-CHAR, code 10)): has to be escaped"),
         (b'{"a": "\\q"}', "Unrecognized character escape 'q' (code 113)"),
-        (b'{"a": "\xff"}', "Invalid UTF-8 byte 0xff"),
+        (b'{"a": "\xff"}', "Invalid UTF-8 start byte 0xff"),
         (b"[" * 100_000, "Document nesting depth exceeds the maximum allowed"),
         (
             b"[]",
