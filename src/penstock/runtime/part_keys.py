@@ -89,8 +89,8 @@ class Parts:
         return ConfigDef(kind, replace(version, **_versions(plugin)), *own)
 
     def unknown(self, config: Mapping[str, str]) -> list[tuple[str, str]]:
-        """(key, message) of every class that is not installed."""
-        errors = []
+        """(key, message) of every class that is not installed, and predicate that is not there."""
+        errors = [e for alias in aliases(config, TRANSFORMS) for e in _predicate(alias, config)]
         for key in CONVERTERS:
             name = config.get(key, "").strip()
             if name and self._plugins.converter(name) is None and not _is_header(key, name):
@@ -107,6 +107,17 @@ class Parts:
         if not name or (kind == TRANSFORMS and self._plugins.transform(name) is not None):
             return []  # a missing one is told of by the key itself
         return [(key, _no_class(key, name))]
+
+
+def _predicate(alias: str, config: Mapping[str, str]) -> list[tuple[str, str]]:
+    negate, key = f"{TRANSFORMS}.{alias}.negate", f"{TRANSFORMS}.{alias}.predicate"
+    named = config.get(key, "").strip()
+    if named and named not in aliases(config, PREDICATES):
+        return [(key, f"Invalid value {named} for configuration {key}: no such predicate")]
+    if negate in config and not named:
+        text = f"Config '{negate}' was provided but there is no config '{key}' defining a "
+        return [(negate, f"{text}predicate to be negated.")]
+    return []
 
 
 def _is_header(key: str, name: str) -> bool:

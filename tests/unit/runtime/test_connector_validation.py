@@ -241,6 +241,22 @@ def test_predicates_are_refused_and_not_passed_over() -> None:
     assert list(errors({**SOURCE_CONFIG, "predicates": "p"})) == ["predicates.p.type"]
 
 
+def test_a_transform_whose_predicate_is_not_there() -> None:
+    router = {"transforms": "r", "transforms.r.type": "RegexRouter", "transforms.r.regex": ".*"}
+    config = {**SOURCE_CONFIG, **router, "transforms.r.replacement": "x"}
+    assert errors({**config, "transforms.r.predicate": "p"}) == {
+        "transforms.r.predicate": [
+            "Invalid value p for configuration transforms.r.predicate: no such predicate"
+        ]
+    }
+    assert errors({**config, "transforms.r.negate": "true"}) == {
+        "transforms.r.negate": [
+            "Config 'transforms.r.negate' was provided but there is no config "
+            "'transforms.r.predicate' defining a predicate to be negated."
+        ]
+    }
+
+
 def test_classes_are_named_in_full_and_versions_are_those_installed() -> None:
     config = {**SOURCE_CONFIG, "value.converter": "JsonConverter", "key.converter": "a.B"}
     found = {value.name: value for value in validate(config).values}
