@@ -13,7 +13,7 @@ from penstock.columnar.json_envelope import EnvelopeReader
 from penstock.columnar.json_records import decode_envelopes, json_column
 from penstock.columnar.json_schema import write_schema
 from penstock.columnar.json_text import JsonOptions, Misfit, texts
-from penstock.sdk.config import ConfigDef, ConfigKey, Importance, Type
+from penstock.sdk.config import ConfigDef, ConfigKey, Importance, Type, Width
 from penstock.sdk.config_validators import one_of_ignoring_case
 from penstock.sdk.errors import RecordError
 from penstock.sdk.schema import SCHEMALESS, Schema, from_field
@@ -36,6 +36,7 @@ class JsonConverter(Converter):
             doc="Include schemas within each of the serialized values and keys.",
             group="Schemas",
             order=0,
+            width=Width.MEDIUM,
             display_name="Enable Schemas",
         ),
         ConfigKey(
@@ -46,6 +47,7 @@ class JsonConverter(Converter):
             doc="The maximum number of schemas that can be cached in this converter instance.",
             group="Schemas",
             order=1,
+            width=Width.MEDIUM,
             display_name="Schema Cache Size",
         ),
         ConfigKey(
@@ -56,6 +58,7 @@ class JsonConverter(Converter):
             doc="How decimals are written, BASE64 or NUMERIC; both are read.",
             group="Serialization",
             order=0,
+            width=Width.MEDIUM,
             display_name="Decimal Format",
         ),
         ConfigKey(
@@ -64,8 +67,9 @@ class JsonConverter(Converter):
             default=True,
             importance=Importance.LOW,
             doc="Whether a field that is null and has a default becomes that default.",
-            group="Schemas",
-            order=2,
+            group="Serialization",
+            order=1,
+            width=Width.MEDIUM,
             display_name="Replace null with default",
         ),
     )

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from penstock.columnar.converter import Converter, Decoded, side
 from penstock.columnar.json_text import float_texts
-from penstock.sdk.config import ConfigDef, ConfigKey, Importance, invalid_value
+from penstock.sdk.config import ConfigDef, ConfigKey, Importance, Width, invalid_value
 from penstock.sdk.errors import RecordError
 from penstock.sdk.schema import Schema, SchemaType, from_field, is_schemaless, to_field
 
@@ -34,6 +34,8 @@ class StringConverter(Converter):
             validator=_known_encoding,
             importance=Importance.HIGH,
             doc="The name of the character set to use for encoding strings as byte arrays.",
+            width=Width.MEDIUM,
+            display_name="Encoding",
         )
     )
 

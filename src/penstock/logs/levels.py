@@ -60,8 +60,8 @@ class Levels:
         if name.startswith(CONNECTOR):
             connectors = {**self.connectors, name.removeprefix(CONNECTOR): level}
             return replace(self, connectors=connectors, version=self.version + 1)
-        others = {n: at for n, at in self.loggers.items() if not _below(n, (name,))}
-        return replace(self, loggers={**others, name: level}, version=self.version + 1)
+        changed = {n: level if _below(n, (name,)) else at for n, at in self.loggers.items()}
+        return replace(self, loggers={**changed, name: level}, version=self.version + 1)
 
     def for_connector(self, connector: str) -> Levels:
         """What a process needs that serves only this connector."""

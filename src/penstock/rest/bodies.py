@@ -31,7 +31,7 @@ class CreateRequest:
 
 def create_request(body: bytes) -> CreateRequest:
     """The body of POST /connectors; a missing name is empty, for the validator to refuse."""
-    fields = _fields(_present(parse_texts(body)), CREATE, ("config", "initial_state", "name"))
+    fields = _fields(_present(parse_texts(body)), CREATE, ("config", "name", "initial_state"))
     if fields.get("config") is None:
         # Kafka Connect answers 500 here too, with the text of its null pointer.
         raise InternalError('The request contains no "config": send {"name": ..., "config": {...}}')
@@ -60,7 +60,7 @@ def offset_list(body: bytes) -> list[Json]:
 
 
 def _offset(entry: Any) -> Json:
-    fields = _fields(entry, OFFSET, ("offset", "partition"))
+    fields = _fields(entry, OFFSET, ("partition", "offset"))
     parts = {key: fields.get(key) for key in ("partition", "offset")}
     return {k: None if v is None else _object(v, OBJECT_MAP) for k, v in parts.items()}
 
@@ -84,7 +84,7 @@ def _unrecognized(name: str, java_class: str, known: tuple[str, ...]) -> str:
     listed = ", ".join(f'"{field}"' for field in known)
     return (
         f'Unrecognized field "{name}" (class {java_class}), '
-        f"not marked as ignorable ({count}: {listed}])"
+        f"not marked as ignorable ({count}: {listed})"
     )
 
 
@@ -114,17 +114,19 @@ def _initial_state(name: str | None) -> str | None:
     enum = f"{CREATE}$InitialState"
     raise InternalError(
         f"Cannot construct instance of `{enum}`, problem: No enum constant "
-        f"{enum.replace('$', '.')}.{name.upper()}; one of: {', '.join(STATES)}"
+        f"{enum.replace('$', '.')}.{name.upper()}"
     )
 
 
 def _misfit(value: Any, java_type: str) -> InternalError:
     """What Jackson says of ``value`` where ``java_type`` was wanted."""
-    if isinstance(value, dict | list):
-        kind = "Object" if isinstance(value, dict) else "Array"
+    token = _token(value)
+    is_text = isinstance(value, str) and not isinstance(value, Number)
+    built = not java_type.startswith("java.util.") or (is_text and "Map" in java_type)
+    if token.startswith("START_") or not built:
         return InternalError(
-            f"Cannot deserialize value of type `{java_type}` from {kind} value "
-            f"(token `JsonToken.START_{kind.upper()}`)"
+            f"Cannot deserialize value of type `{java_type}` from {_KINDS[token]} value "
+            f"(token `JsonToken.{token}`)"
         )
     argument, shown = _scalar(value)
     return InternalError(
@@ -134,11 +136,38 @@ def _misfit(value: Any, java_type: str) -> InternalError:
     )
 
 
+_KINDS = {
+    "START_OBJECT": "Object",
+    "START_ARRAY": "Array",
+    "VALUE_TRUE": "Boolean",
+    "VALUE_FALSE": "Boolean",
+    "VALUE_NUMBER_INT": "Integer",
+    "VALUE_NUMBER_FLOAT": "Floating-point",
+    "VALUE_STRING": "String",
+    "VALUE_NULL": "Null",
+}
+
+
+def _token(value: Any) -> str:
+    if isinstance(value, dict | list):
+        return "START_OBJECT" if isinstance(value, dict) else "START_ARRAY"
+    if value is None or isinstance(value, bool):
+        return f"VALUE_{'NULL' if value is None else str(value).upper()}"
+    if isinstance(value, Number | int | float):
+        return "VALUE_NUMBER_INT" if _is_whole(value) else "VALUE_NUMBER_FLOAT"
+    return "VALUE_STRING"
+
+
+def _is_whole(value: Number | float) -> bool:
+    return str(value).lstrip("-").isdigit()
+
+
 def _scalar(value: Any) -> tuple[str, str]:
     if isinstance(value, bool):
         return "boolean/Boolean", f"boolean value ({str(value).lower()})"
     if isinstance(value, Number | int | float):
-        return "number/Number", f"Number value ({value})"
+        word = "int/Int" if _is_whole(value) else "double/Double"
+        return word, f"Number value ({value})"
     if value is None:
         return "null", "null value"
     return "String", f"String value ('{str(value)[:100]}')"

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Annotated, TypeVar
 
 import anyio
@@ -27,6 +28,9 @@ QUICK_CALLS = 16
 HEALTH_CALLS = 4
 REQUEST_SECONDS = 90.0
 LOOK_SECONDS = 10.0
+TIMED_OUT = (
+    "Request timed out. The worker is currently carrying out this request, which began at {began}."
+)
 STARTING = "The worker is starting: "
 
 T = TypeVar("T")
@@ -67,6 +71,7 @@ class Calls:
 async def _in_thread(
     function: Callable[..., T], args: tuple[object, ...], limiter: CapacityLimiter, seconds: float
 ) -> T:
+    began = datetime.now(UTC)
     try:
         with anyio.move_on_after(seconds):
             return await to_thread.run_sync(
@@ -77,7 +82,7 @@ async def _in_thread(
     except Exception as error:
         log.exception("%s failed", getattr(function, "__name__", function))
         raise InternalError(unexpected(error)) from error
-    raise InternalError("Request timed out")
+    raise InternalError(TIMED_OUT.format(began=began.isoformat().replace("+00:00", "Z")))
 
 
 def unexpected(error: Exception) -> str:

@@ -38,7 +38,8 @@ class Guard:
         if refusal:
             await error_response(403, refusal)(scope, receive, send)
         else:
-            await self._app({**scope, "path": _encoded_path(scope)}, receive, send)
+            routed = {**scope, "path": _encoded_path(scope), "method": _method(scope)}
+            await self._app(routed, receive, send)
 
     def _refusal(self, headers: Headers) -> str | None:
         host, origin = headers.get("host", ""), headers.get("origin")
@@ -71,6 +72,11 @@ def _is_address(name: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _method(scope: Scope) -> str:
+    """HEAD is answered as GET; the server leaves the body out."""
+    return "GET" if scope["method"] == "HEAD" else str(scope["method"])
 
 
 def _encoded_path(scope: Scope) -> str:

@@ -52,6 +52,9 @@ class HerderApi(Protocol):
     def metrics_text(self) -> str:
         """What this worker's connectors do, in Prometheus' text format."""
 
+    def set_cluster_logger_level(self, name: str, level: str | None) -> None:
+        """The same on every worker of the cluster."""
+
     def connectors(self) -> list[str]:
         """All names."""
 

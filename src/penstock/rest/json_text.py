@@ -13,15 +13,14 @@ from typing import Any, NoReturn
 from penstock.runtime.errors import InternalError
 
 A_VALUE = "(JSON String, Number, Array, Object or token 'null', 'true' or 'false')"
-WANTED = {
+CONTROL = "has to be escaped using backslash to be included in string value"
+ENTRIES = {
     "Expecting property name": "was expecting double-quote to start field name",
     "Expecting ':'": "was expecting a colon to separate field name and value",
-    "Expecting ','": "was expecting comma to separate Object or Array entries",
-    "Illegal trailing comma": "was expecting another entry after the comma",
-    "Extra data": "was expecting the end of the document",
-    "Invalid control character": "has to be escaped using backslash to be included in string value",
-    "Invalid \\": "is no escape sequence",
+    "Expecting ','": "was expecting comma to separate {container} entries",
+    "Illegal trailing comma": "was expecting double-quote to start field name",
 }
+TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
 
 
 class Number(str):
@@ -58,30 +57,64 @@ def _decode(body: bytes) -> str:
     try:
         return body.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        text = f"Invalid UTF-8 byte 0x{body[error.start]:x} at byte {error.start + 1}"
-        raise InternalError(text) from None
+        where = "start" if error.reason == "invalid start byte" else "middle"
+        raise InternalError(f"Invalid UTF-8 {where} byte 0x{body[error.start]:x}") from None
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise InternalError(f"Unrecognized token '{name}': was expecting {A_VALUE}")
+    raise InternalError(
+        f"Non-standard token '{name}': enable `JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS` to allow"
+    )
 
 
 def _describe(error: json.JSONDecodeError) -> str:
-    where = f"\n at [line: {error.lineno}, column: {error.colno}]"
+    return f"{_complaint(error)}\n at [line: {error.lineno}, column: {error.colno}]"
+
+
+def _complaint(error: json.JSONDecodeError) -> str:
     rest = error.doc[error.pos :]
-    if error.msg.startswith("Unterminated string") or not rest:
-        return f"Unexpected end-of-input: was expecting more of the document{where}"
+    if error.msg.startswith("Unterminated string"):
+        return "Unexpected end-of-input in VALUE_STRING"
+    if not rest.strip():
+        return f"Unexpected end-of-input{_missing(error.doc)}"
+    if error.msg.startswith("Invalid control character"):
+        return f"Illegal unquoted character ((CTRL-CHAR, code {ord(rest[0])})): {CONTROL}"
+    if error.msg.startswith("Invalid \\escape"):
+        return f"Unrecognized character escape {_character(rest[1:2] or rest)}"
+    if re.search(r"(?<![0-9.eE+])-?0$", error.doc[: error.pos]) and rest[0].isdigit():
+        return "Invalid numeric value: Leading zeroes not allowed"
+    return _unexpected(error, rest)
+
+
+def _unexpected(error: json.JSONDecodeError, rest: str) -> str:
     token = re.match(r"[A-Za-z_$][\w$]*", rest)
-    if token and error.msg.startswith("Expecting value"):
-        return f"Unrecognized token '{token[0][:50]}': was expecting {A_VALUE}{where}"
-    return f"Unexpected character ({_character(rest[0])}): {_wanted(error.msg)}{where}"
+    if token and error.msg.startswith(("Expecting value", "Extra data")):
+        return f"Unrecognized token '{token[0][:50]}': was expecting {A_VALUE}"
+    fitting = (text for start, text in ENTRIES.items() if error.msg.startswith(start))
+    wanted = next(fitting, f"expected a valid value {A_VALUE}")
+    container = _container(error.doc[: error.pos])
+    return f"Unexpected character ({_character(rest[0])}): {wanted.format(container=container)}"
+
+
+def _missing(text: str) -> str:
+    """What an unfinished document lacks."""
+    container = _container(text)
+    if text.rstrip().endswith((":", ",")):
+        return f" within/between {container} entries"
+    return f": expected close marker for {container}"
+
+
+def _container(text: str) -> str:
+    """What ``text`` ends inside of."""
+    opened: list[str] = []
+    for bracket in TOKENS.findall(text):
+        if bracket in "[{":
+            opened.append(bracket)
+        elif bracket in "]}" and opened:
+            opened.pop()
+    return "Array" if opened and opened[-1] == "[" else "Object"
 
 
 def _character(character: str) -> str:
     shown = f"'{character}'" if character.isprintable() else "control character"
     return f"{shown} (code {ord(character)})"
-
-
-def _wanted(message: str) -> str:
-    fitting = (text for start, text in WANTED.items() if message.startswith(start))
-    return next(fitting, f"expected a valid value {A_VALUE}")

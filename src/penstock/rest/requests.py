@@ -28,9 +28,13 @@ async def _logger(logger: str) -> str:
 
 
 async def _task(task: str) -> int:
-    if not re.fullmatch(r"[0-9]{1,10}", task) or int(task) > MAX_INT:
+    decoded = unquote(task)
+    if (
+        not re.fullmatch(r"[+-]?[0-9]{1,10}", decoded)
+        or not -MAX_INT - 1 <= int(decoded) <= MAX_INT
+    ):
         raise HTTPException(404)
-    return int(task)
+    return int(decoded)
 
 
 async def _json_body(request: Request) -> bytes:

@@ -89,7 +89,11 @@ async def get_config(name: Name, calls: HerderCalls) -> JSONResponse:
     return JSONResponse(await calls.look(calls.herder.config, name))
 
 
-@router.put("/{name}/config", openapi_extra=takes(CONFIG_SCHEMA))
+@router.put(
+    "/{name}/config",
+    openapi_extra=takes(CONFIG_SCHEMA),
+    responses={201: {"description": "Created"}},
+)
 async def put_config(
     request: Request, name: Name, calls: HerderCalls, body: JsonBody
 ) -> JSONResponse:
@@ -131,7 +135,9 @@ async def stop(name: Name, calls: HerderCalls) -> Response:
     return Response(status_code=204)
 
 
-@router.post("/{name}/restart")
+@router.post(
+    "/{name}/restart", status_code=204, responses={202: {"description": "The states planned"}}
+)
 async def restart(
     name: Name,
     calls: HerderCalls,

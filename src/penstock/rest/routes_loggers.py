@@ -32,17 +32,21 @@ async def get_logger(logger: Logger, calls: HerderCalls) -> JSONResponse:
     return JSONResponse(await calls.look(calls.herder.logger, logger))
 
 
-@router.put("/{logger}", openapi_extra=takes(LEVEL_SCHEMA))
+@router.put(
+    "/{logger}",
+    openapi_extra=takes(LEVEL_SCHEMA),
+    responses={204: {"description": "Changed, or about to be, on all workers"}},
+)
 async def set_level(
     logger: Logger, calls: HerderCalls, body: JsonBody, scope: str = "worker"
 ) -> Response:
     """Set the level of a logger and of those below it; ``connector.<name>`` is a connector's.
 
-    Answers with the names of those that changed. With ``scope=cluster`` it answers 204; only this
-    worker's loggers change, which are those of all connectors while it leads.
+    Answers with the names of those that changed; with ``scope=cluster``, which is for all workers
+    of the cluster, with 204.
     """
     level = config_map(body).get("level")
-    changed = await calls.look(calls.herder.set_logger_level, logger, level)
     if scope.lower() == "cluster":
+        await calls.run(calls.herder.set_cluster_logger_level, logger, level)
         return Response(status_code=204)
-    return JSONResponse(changed)
+    return JSONResponse(await calls.look(calls.herder.set_logger_level, logger, level))

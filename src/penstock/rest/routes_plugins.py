@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 
 from fastapi import APIRouter
@@ -10,8 +11,13 @@ from fastapi.responses import JSONResponse
 from penstock.rest.bodies import config_map
 from penstock.rest.calls import HerderCalls
 from penstock.rest.requests import CONFIG_SCHEMA, JsonBody, Plugin, flag, is_true, takes
+from penstock.runtime.errors import BadRequest
 
 router = APIRouter(prefix="/connector-plugins", tags=["plugins"])
+
+RANGE = r"[\[(][^\[\](),]*(?:,[^\[\](),]*)?[\])]"
+VERSION = rf"[^\[\](),]*|{RANGE}(?:,{RANGE})*"
+"""A version, or ranges of versions as Maven writes them."""
 
 
 @router.get("")
@@ -23,8 +29,12 @@ async def list_plugins(
 
 
 @router.get("/{plugin}/config")
-async def get_plugin_config(plugin: Plugin, calls: HerderCalls) -> JSONResponse:
-    """The config keys of a plugin."""
+async def get_plugin_config(
+    plugin: Plugin, calls: HerderCalls, version: str = "latest"
+) -> JSONResponse:
+    """The config keys of a plugin; there is one version of each, whatever ``version`` asks for."""
+    if not re.fullmatch(VERSION, version.strip()):
+        raise BadRequest(f"Invalid version specification: {version}")
     return JSONResponse(await calls.run(calls.herder.plugin_config, plugin))
 
 

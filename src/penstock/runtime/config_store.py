@@ -20,6 +20,7 @@ from penstock.kafka.compacted_log import CompactedLog, LogRecord
 from penstock.kafka.errors import KafkaFault, LeaseLost
 from penstock.kafka.json_forms import dump, load_object
 from penstock.kafka.names import leader_transactional_id
+from penstock.kafka.plain_writes import send_one
 from penstock.kafka.transactions import Transactions
 from penstock.runtime.errors import Conflict, InternalError
 from penstock.runtime.session_keys import SessionKeys
@@ -33,6 +34,7 @@ FENCING = "tasks-fencing-"
 SESSION_KEY = "session-key"
 
 REPORT_ALL: dict[str, Any] = {"delivery.report.only.error": False}
+LOGGER = "logger-cluster-"
 
 Entry = tuple[str, object | None]
 Elsewhere = tuple[str, bytes, bytes | None]
@@ -71,6 +73,8 @@ class ConfigStore:
         self.session_keys = SessionKeys()
         self.on_change: Callable[[str], None] = lambda _: None
         """Called with the name of a connector that the topic says something new about."""
+        self.on_logger_level: Callable[[str, str], object] = lambda _name, _level: None
+        """Told of changes of log levels; those from before it was set are of no more interest."""
         self.log = CompactedLog(
             connection, admin, topic, self._take, replication=replication, single=True
         )
@@ -150,6 +154,14 @@ class ConfigStore:
     def delete(self, name: str, also: Iterable[Elsewhere] = ()) -> None:
         """Forget a connector; leftovers of its tasks are ignored by every reader."""
         self._write([(CONNECTOR + name, None), (TARGET + name, None)], also)
+
+    def put_logger_level(self, name: str, level: str) -> None:
+        """Tell every worker of a log level. Any worker may: nothing depends on who wrote last."""
+        try:
+            send_one(self._connection, self.log.topic, LOGGER + name, dump({"level": level}))
+        except KafkaFault as error:
+            raise InternalError(f"Kafka did not take the change: {error}") from error
+        self.log.read_to_end()
 
     def _write(self, entries: Iterable[Entry], also: Iterable[Elsewhere] = ()) -> None:
         with self._writing:
@@ -253,6 +265,10 @@ class ConfigStore:
     def _take_fencing(self, name: str, body: dict | None) -> None:  # type: ignore[type-arg]
         self._entry(name).fenced_tasks = int((body or {}).get("task-count", 0))
 
+    def _take_logger(self, name: str, body: dict | None) -> None:  # type: ignore[type-arg]
+        if body is not None:
+            self.on_logger_level(name, _text(body["level"]))
+
 
 _READERS = (
     (CONNECTOR, ConfigStore._take_connector),
@@ -260,6 +276,7 @@ _READERS = (
     (FENCING, ConfigStore._take_fencing),
     (TASK, ConfigStore._take_task),
     (COMMIT, ConfigStore._take_commit),
+    (LOGGER, ConfigStore._take_logger),
 )
 
 

@@ -4,14 +4,55 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Any
 
 from penstock.columnar.java_regex import compiled, java_regex
-from penstock.runtime.topic_creation import GROUPS_KEY
-from penstock.sdk.config import ConfigDef, ConfigKey, Importance, Type
-from penstock.sdk.config_validators import at_least, no_control_characters, one_of
+from penstock.sdk.config import ConfigDef, ConfigKey, Importance, Type, Width
+from penstock.sdk.config_validators import (
+    at_least,
+    no_control_characters,
+    non_empty,
+    one_of,
+    one_of_ignoring_case,
+    unique_aliases,
+)
 
 COMMON_GROUP = "Common"
 ERRORS_GROUP = "Error Handling"
+ONCE_GROUP = "Exactly Once Support"
+UNUSED = " Taken from Kafka Connect's configurations; it changes nothing here yet."
+
+
+def _converter_keys(kind: str, order: int) -> tuple[ConfigKey, ConfigKey]:
+    word = kind.title()
+    return (
+        ConfigKey(
+            f"{kind}.converter",
+            Type.CLASS,
+            default=None,
+            importance=Importance.LOW,
+            doc=f"Converter of record {kind}s; unset takes the worker's."
+            + (UNUSED if kind == "header" else ""),
+            group=COMMON_GROUP,
+            order=order,
+            width=Width.SHORT,
+            display_name=f"{word} converter class",
+        ),
+        ConfigKey(
+            f"{kind}.converter.plugin.version",
+            default=None,
+            importance=Importance.LOW,
+            doc=f"Version of the {kind} converter.",
+            group=COMMON_GROUP,
+            order=order + 1,
+            width=Width.SHORT,
+            display_name=f"{word} converter version",
+        ),
+    )
+
+
+def _error_key(name: str, kind: Type, default: Any, **shown: Any) -> ConfigKey:
+    return ConfigKey(name, kind, default=default, group=ERRORS_GROUP, **shown)
 
 
 COMMON = ConfigDef(
@@ -21,12 +62,27 @@ COMMON = ConfigDef(
         importance=Importance.HIGH,
         doc="Globally unique name of this connector.",
         group=COMMON_GROUP,
+        order=1,
+        width=Width.MEDIUM,
+        display_name="Connector name",
     ),
     ConfigKey(
         "connector.class",
         importance=Importance.HIGH,
         doc="Class of this connector: its full name, its simple name, or that without Connector.",
         group=COMMON_GROUP,
+        order=2,
+        width=Width.LONG,
+        display_name="Connector class",
+    ),
+    ConfigKey(
+        "connector.plugin.version",
+        default=None,
+        doc="Version of the connector.",
+        group=COMMON_GROUP,
+        order=3,
+        width=Width.MEDIUM,
+        display_name="Connector version",
     ),
     ConfigKey(
         "tasks.max",
@@ -36,6 +92,9 @@ COMMON = ConfigDef(
         importance=Importance.HIGH,
         doc="Maximum number of tasks of this connector.",
         group=COMMON_GROUP,
+        order=4,
+        width=Width.SHORT,
+        display_name="Tasks max",
     ),
     ConfigKey(
         "tasks.max.enforce",
@@ -44,30 +103,65 @@ COMMON = ConfigDef(
         importance=Importance.LOW,
         doc="Whether more tasks than tasks.max are an error.",
         group=COMMON_GROUP,
+        order=5,
+        width=Width.SHORT,
+        display_name="Enforce tasks max",
     ),
-    ConfigKey(
-        "key.converter",
-        Type.CLASS,
-        default=None,
-        importance=Importance.LOW,
-        doc="Converter of record keys; unset takes the worker's.",
-        group=COMMON_GROUP,
-    ),
-    ConfigKey(
-        "value.converter",
-        Type.CLASS,
-        default=None,
-        importance=Importance.LOW,
-        doc="Converter of record values; unset takes the worker's.",
-        group=COMMON_GROUP,
-    ),
+    *_converter_keys("key", 6),
+    *_converter_keys("value", 8),
+    *_converter_keys("header", 10),
     ConfigKey(
         "transforms",
         Type.LIST,
         default=[],
+        validator=unique_aliases,
         importance=Importance.LOW,
         doc="Aliases of the transforms that are applied to records, in this order.",
         group="Transforms",
+        order=12,
+        width=Width.LONG,
+        display_name="Transforms",
+    ),
+    ConfigKey(
+        "predicates",
+        Type.LIST,
+        default=[],
+        validator=unique_aliases,
+        importance=Importance.LOW,
+        doc="Aliases of the predicates that transforms use.",
+        group="Predicates",
+        order=13,
+        width=Width.LONG,
+        display_name="Predicates",
+    ),
+    ConfigKey(
+        "config.action.reload",
+        default="restart",
+        validator=one_of("none", "restart"),
+        importance=Importance.LOW,
+        doc="What to do when a secret that the configuration refers to changes: none, or restart.",
+        group=COMMON_GROUP,
+        order=14,
+        width=Width.MEDIUM,
+        display_name="Reload Action",
+    ),
+    _error_key(
+        "errors.retry.timeout",
+        Type.LONG,
+        0,
+        order=1,
+        width=Width.MEDIUM,
+        display_name="Retry Timeout for Errors",
+        doc="How long, in ms, a failed operation is tried again; -1 for ever.",
+    ),
+    _error_key(
+        "errors.retry.delay.max.ms",
+        Type.LONG,
+        60_000,
+        order=2,
+        width=Width.MEDIUM,
+        display_name="Maximum Delay Between Retries for Errors",
+        doc="Longest pause, in ms, between two such attempts.",
     ),
     ConfigKey(
         "config.action.reload",
@@ -85,10 +179,88 @@ COMMON = ConfigDef(
         validator=one_of("none", "all"),
         doc="none: the first bad record fails its task. all: bad records are skipped.",
         group=ERRORS_GROUP,
+        order=3,
+        width=Width.SHORT,
+        display_name="Error Tolerance",
+    ),
+    _error_key(
+        "errors.log.enable",
+        Type.BOOLEAN,
+        False,
+        order=4,
+        width=Width.SHORT,
+        display_name="Log Errors",
+        doc="Whether each bad record that is skipped is logged.",
+    ),
+    _error_key(
+        "errors.log.include.messages",
+        Type.BOOLEAN,
+        False,
+        order=5,
+        width=Width.SHORT,
+        display_name="Log Error Details",
+        doc="Whether the log line of a bad record says which it was.",
     ),
 )
 
-SOURCE = COMMON + ConfigDef(GROUPS_KEY)
+SOURCE = COMMON + ConfigDef(
+    ConfigKey(
+        "topic.creation.groups",
+        Type.LIST,
+        default=[],
+        validator=unique_aliases,
+        importance=Importance.LOW,
+        doc="Groups of settings for topics that the connector's records make necessary.",
+        group="Topic Creation",
+        order=1,
+        width=Width.LONG,
+        display_name="Topic Creation Groups",
+    ),
+    ConfigKey(
+        "exactly.once.support",
+        default="requested",
+        validator=one_of_ignoring_case("REQUIRED", "REQUESTED"),
+        doc="requested or required. Offsets are in the transaction of their records either way.",
+        group=ONCE_GROUP,
+        order=2,
+        width=Width.SHORT,
+        display_name="Exactly once support",
+    ),
+    ConfigKey(
+        "transaction.boundary",
+        default="poll",
+        validator=one_of_ignoring_case("INTERVAL", "POLL", "CONNECTOR"),
+        doc="poll, interval or connector. Transactions here are always short ones, see "
+        "ARCHITECTURE.md." + UNUSED,
+        group=ONCE_GROUP,
+        order=3,
+        width=Width.SHORT,
+        display_name="Transaction Boundary",
+    ),
+    ConfigKey(
+        "transaction.boundary.interval.ms",
+        Type.LONG,
+        default=None,
+        validator=at_least(0),
+        importance=Importance.LOW,
+        doc="The interval of transaction.boundary=interval." + UNUSED,
+        group=ONCE_GROUP,
+        order=4,
+        width=Width.SHORT,
+        display_name="Transaction boundary interval",
+    ),
+    ConfigKey(
+        "offsets.storage.topic",
+        default=None,
+        validator=non_empty,
+        importance=Importance.LOW,
+        doc="A topic of its own for this connector's offsets." + UNUSED,
+        group="offsets.topic",
+        order=1,
+        width=Width.LONG,
+        display_name="Offsets topic",
+    ),
+)
 
 SINK = COMMON + ConfigDef(
     ConfigKey(
@@ -98,6 +270,9 @@ SINK = COMMON + ConfigDef(
         importance=Importance.HIGH,
         doc="Topics to take records from, separated by commas.",
         group=COMMON_GROUP,
+        order=4,
+        width=Width.LONG,
+        display_name="Topics",
     ),
     ConfigKey(
         "topics.regex",
@@ -106,19 +281,36 @@ SINK = COMMON + ConfigDef(
         importance=Importance.HIGH,
         doc="Regular expression that the names of the topics to take match as a whole.",
         group=COMMON_GROUP,
+        order=4,
+        width=Width.LONG,
+        display_name="Topics regex",
     ),
-    ConfigKey(
+    _error_key(
         "errors.deadletterqueue.topic.name",
-        default="",
+        Type.STRING,
+        "",
+        order=6,
+        width=Width.MEDIUM,
+        display_name="Dead Letter Queue Topic Name",
         doc="Topic for records that could not be handled; blank keeps none.",
-        group=ERRORS_GROUP,
     ),
-    ConfigKey(
+    _error_key(
+        "errors.deadletterqueue.topic.replication.factor",
+        Type.SHORT,
+        3,
+        order=7,
+        width=Width.MEDIUM,
+        display_name="Dead Letter Queue Topic Replication Factor",
+        doc="Replication of that topic.",
+    ),
+    _error_key(
         "errors.deadletterqueue.context.headers.enable",
         Type.BOOLEAN,
-        default=False,
+        False,
+        order=8,
+        width=Width.MEDIUM,
+        display_name="Enable Error Context Headers",
         doc="Whether dead letters carry headers that say what went wrong.",
-        group=ERRORS_GROUP,
     ),
 )
 

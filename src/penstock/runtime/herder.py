@@ -17,7 +17,8 @@ from penstock import __version__
 from penstock.logs.subject import about
 from penstock.runtime.actions import Actions
 from penstock.runtime.cluster import Cluster
-from penstock.runtime.errors import BadRequest, Conflict, Forbidden, NotFound
+from penstock.runtime.errors import BadRequest, Conflict, Forbidden, NotFound, Unavailable
+from penstock.runtime.guarded_validation import GuardedValidator
 from penstock.runtime.hands import VERBS
 from penstock.runtime.loggers import Loggers
 from penstock.runtime.metrics_text import MetricsText
@@ -43,6 +44,7 @@ class Herder:
     def __init__(self, plugins: Plugins, group_id: str, rules: Rules | None = None) -> None:
         self._plugins = plugins
         self._validator = Validator(plugins, group_id, rules)
+        self._guarded = GuardedValidator(self._validator)
         self._loggers = Loggers()
         self._locks: dict[str, threading.RLock] = defaultdict(threading.RLock)
         self._cluster: Cluster | None = None
@@ -63,6 +65,7 @@ class Herder:
         watch = Watch(context, cluster.runners.runner)
         self._metrics = MetricsView(context, watch)
         self._metrics_text = MetricsText(context, watch, lambda: cluster.health()[0] == "healthy")
+        context.configs.on_logger_level = self._loggers.change
 
     def lock(self, name: str) -> threading.RLock:
         """Held by whoever changes a connector."""
@@ -156,6 +159,13 @@ class Herder:
         """What this worker's connectors do, in Prometheus' text format."""
         return self._metrics_text.page()
 
+    def set_cluster_logger_level(self, name: str, level: str | None) -> None:
+        """Change the level of a logger on every worker of the cluster."""
+        checked = self._loggers.checked(level)
+        if self._cluster is None:
+            raise Unavailable(self._health[1])
+        self._context.configs.put_logger_level(name, checked)
+
     # Connectors.
 
     def connectors(self) -> list[str]:
@@ -169,7 +179,7 @@ class Herder:
         self._must_lead()
         target = Target.initial(initial_state.upper() if initial_state else None)
         config = self._named(name, config)
-        self._validator.validate(config).raise_if_invalid()
+        self._guarded.validate(config).raise_if_invalid()
         with self._changing(name):
             if self._context.configs.config(name) is not None:
                 raise Conflict(f"Connector {name} already exists")
@@ -180,7 +190,7 @@ class Herder:
         """Create a connector or change its configuration; (whether it was created, its info)."""
         self._must_lead()
         config = self._named(name, config)
-        self._validator.validate(config).raise_if_invalid()
+        self._guarded.validate(config).raise_if_invalid()
         with self._changing(name):
             before = self._context.configs.config(name)
             if before is None:
@@ -197,7 +207,8 @@ class Herder:
             return self.put_config(name, config)[1]
 
     def _named(self, name: str, config: Mapping[str, str]) -> dict[str, str]:
-        named = {**config, "name": config.get("name") or name}
+        given = config.get("name")
+        named = {**config, "name": name if given is None else given}
         if named["name"] != name:
             raise BadRequest(
                 f"Connector name configuration ({named['name']}) doesn't match connector name in "
@@ -341,7 +352,7 @@ class Herder:
         sent = (config.get("connector.class") or "").strip()
         if sent and not _same_type(sent, plugin):
             raise BadRequest(f"Included connector type {sent} does not match request type {plugin}")
-        return self._validator.validate(config).to_json(sent)
+        return self._guarded.validate(config).to_json(sent)
 
 
 def _same_type(sent: str, asked: str) -> bool:

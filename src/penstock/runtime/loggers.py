@@ -35,19 +35,25 @@ class Loggers:
             raise NotFound(f"Logger {name} not found.")
         return self._entry(name, shown.get(name, levels.least(name, None)))
 
-    def change(self, name: str, level: str | None) -> list[str]:
-        """Set a level; which loggers have another than before."""
+    @staticmethod
+    def checked(level: str | None) -> str:
+        """The name of a level, in capitals; BadRequest or NotFound if it is none."""
         if level is None:
             raise BadRequest("Desired 'level' parameter was not specified in request.")
         if level.upper() not in NUMBERS:
             raise NotFound(f"invalid log level '{level}'.")
+        return level.upper()
+
+    def change(self, name: str, level: str | None) -> list[str]:
+        """Set a level; which loggers have another than before."""
+        number = NUMBERS[wanted := self.checked(level)]
         with self._lock:
             before = _shown(in_use())
-            use(in_use().changed(name, NUMBERS[level.upper()]))
+            use(in_use().changed(name, number))
             after = _shown(in_use())
             changed = sorted(n for n, at in after.items() if at != before.get(n))
             self._modified.update(dict.fromkeys(changed, time.time_ns() // 1_000_000))
-        log.info("the level of logger %s and those below it is %s now", name, level.upper())
+        log.info("the level of logger %s and those below it is %s now", name, wanted)
         return changed
 
     def _entry(self, name: str, level: int) -> dict[str, Any]:

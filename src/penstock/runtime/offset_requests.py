@@ -76,9 +76,16 @@ def _integer(value: Any, word: str, bits: int) -> int:
     number = int(value) if re.fullmatch(r"[+-]?[0-9]{1,30}", str(value)) else 1 << bits
     if number >= 1 << (bits - 1):
         raise BadRequest(
-            f"Failed to parse the following Kafka {word} value in the provided offsets: '{value}'. "
+            f"Failed to parse the following Kafka {word} value in the provided offsets: "
+            f"'{_java_text(value)}'. "
             f"{word.title()} values for sink connectors need to be integers."
         )
     if number < 0:
         raise BadRequest(f"Kafka {word} values may not be negative, but one of them is {value}")
     return number
+
+
+def _java_text(value: Any) -> str:
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    return str(value)

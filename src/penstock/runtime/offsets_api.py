@@ -103,9 +103,11 @@ class OffsetsApi:
     def _ask_connector(self, name: str, changes: Any) -> bool:
         """The connector's own check; its text reaches the user unchanged."""
         config = self._context.configs.config(name) or {}
+        ask = self._plugin(name)().alter_offsets
         try:
             config = self._context.worker.rules.providers.resolve(config).config
-            return bool(self._plugin(name)().alter_offsets(config, changes))
+            callbacks = self._context.scheduler.callbacks
+            return bool(callbacks.call(name, "altering offsets", ask, config, changes))
         except NotImplementedError as error:
             raise InternalError(UNSUPPORTED.format(name=name)) from error
         except PenstockError as error:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from penstock.engine.recipe import Recipe
+from penstock.runtime.part_keys import TRANSFORMS, aliases
 from penstock.runtime.plugins import Plugin, Plugins
-from penstock.runtime.validation import transform_aliases
 from penstock.sdk.errors import ConfigError
 
 Config = Mapping[str, str]
@@ -22,7 +22,9 @@ def pipeline_recipe(plugins: Plugins, config: Config, raw: Config, worker: Confi
     return Recipe(
         key=_converter(plugins, "key.converter", config, raw, worker),
         value=_converter(plugins, "value.converter", config, raw, worker),
-        transforms=[_transform(plugins, alias, config, raw) for alias in transform_aliases(config)],
+        transforms=[
+            _transform(plugins, alias, config, raw) for alias in aliases(config, TRANSFORMS)
+        ],
     )
 
 

@@ -13,6 +13,7 @@ from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
+from penstock import __version__
 from penstock.columnar.converter import Converter
 from penstock.columnar.transform import Transform
 from penstock.engine.stage_error import class_name
@@ -41,8 +42,9 @@ class Plugin:
 
     @property
     def version(self) -> str:
-        """Its version, or "unknown"."""
-        return str(getattr(self.cls, "version", "unknown"))
+        """Its version, or "unknown"; what comes with Penstock has Penstock's."""
+        ours = self.cls.__module__.startswith("penstock.")
+        return str(getattr(self.cls, "version", __version__ if ours else "unknown"))
 
     @cached_property
     def type(self) -> str:

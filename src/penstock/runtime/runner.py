@@ -17,7 +17,7 @@ import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from confluent_kafka.admin import AdminClient
 
@@ -32,6 +32,7 @@ from penstock.kafka.names import client_id, transactional_id
 from penstock.logs.levels import in_use
 from penstock.logs.secrets import hide
 from penstock.logs.subject import about
+from penstock.runtime.callbacks import STOP_SECONDS, CallbackHangs
 from penstock.runtime.config_store import ConfigStore
 from penstock.runtime.end_offsets import EndOffsets
 from penstock.runtime.errors import RequestError
@@ -58,6 +59,8 @@ CANCEL_SECONDS = 1.5
 ISOLATED_SECONDS = 5.0
 FIRST_PAUSE = 0.05
 PROBE_PAUSE = 5.0
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -148,6 +151,22 @@ class Runner(ABC):
                 return self._look()
             except KafkaFault as error:
                 return self._later(error)
+            except CallbackHangs as error:
+                self._give_up(error)
+                return REST
+
+    def _watched(self, callback: Callable[..., T], *args: object) -> T:
+        """Call into the connector on this thread; FAILED if that does not return in time."""
+        callbacks = self.context.scheduler.callbacks
+        callbacks.begin(self.name, "the connector", self._give_up)
+        try:
+            return callback(*args)
+        finally:
+            callbacks.end(self.name)
+
+    def _give_up(self, error: CallbackHangs) -> None:
+        if not self._halted.is_set():
+            self._fail_connector(trace_of(error, self._hidden))
 
     def _rest(self) -> Next:
         """Nothing to do until somebody acts, be it only that a secret is renewed."""
@@ -168,6 +187,9 @@ class Runner(ABC):
                 return self._run_turn()
             except KafkaFault as error:
                 return self._later(error)
+            except CallbackHangs as error:
+                self._give_up(error)
+                return REST
 
     def _later(self, error: KafkaFault) -> Next:
         log.warning("%s; trying again", error)
@@ -203,14 +225,12 @@ class Runner(ABC):
         """
         self.meter.starts += 1
         try:
-            found = self._resolve()
-            self._check_overrides()
-            self._connector = self.plugin.cls()
-            self._connector.start(self.context.plugins.handed(self.plugin, self.config))
-            tasks = [found.templated(self.stored, task) for task in self._task_configs()]
+            tasks = self._watched(self._start_connector)
         except Exception as error:  # noqa: BLE001 (whatever it is turns the connector FAILED)
             self._fail_connector(trace_of(error, self._hidden))
             return self._rest()
+        if self._broken or self._halted.is_set():  # it came back, but too late
+            return REST
         if tasks != self.context.configs.tasks(self.name):
             try:
                 self.context.put_tasks(self.name, tasks)
@@ -250,6 +270,13 @@ class Runner(ABC):
         self.failed.clear()
         self.unsure = True
 
+    def _start_connector(self) -> list[dict[str, str]]:
+        found = self._resolve()
+        self._check_overrides()
+        self._connector = self.plugin.cls()
+        self._connector.start(self.context.plugins.handed(self.plugin, self.config))
+        return [found.templated(self.stored, task) for task in self._task_configs()]
+
     def _task_configs(self) -> list[dict[str, str]]:
         maximum = int(self.config.get("tasks.max", "1"))
         tasks = self._connector.task_configs(maximum)
@@ -276,7 +303,10 @@ class Runner(ABC):
         connector, self._connector = self._connector, None
         try:
             if connector is not None:
-                connector.stop()
+                callbacks = self.context.scheduler.callbacks
+                callbacks.call(self.name, "stopping", connector.stop, seconds=STOP_SECONDS)
+        except CallbackHangs as error:
+            log.warning("%s; leaving it behind", error)
         except Exception:
             log.exception("stopping the connector failed")
 

@@ -20,11 +20,13 @@ from typing import NamedTuple, Protocol
 
 from penstock.engine.turns import Turn
 from penstock.logs.subject import about
+from penstock.runtime.callbacks import Callbacks
 from penstock.runtime.timetable import Timetable
 
 log = logging.getLogger(__name__)
 
 LOOK_THREADS = 4
+MOST_LOOK_THREADS = 128
 TICK = 0.2
 LONG_BURST = 0.02
 """Seconds of looks without a rest, after which another thread is worth waking."""
@@ -61,6 +63,7 @@ class Scheduler:
     def __init__(self, slots: int, grace_seconds: float) -> None:
         self._slots = slots
         self._grace_seconds = grace_seconds
+        self.callbacks = Callbacks()
         self._turns = ThreadPoolExecutor(slots, thread_name_prefix="turn")
         lock = threading.RLock()
         self._changed = threading.Condition(lock)
@@ -75,18 +78,13 @@ class Scheduler:
         self._waiting = 0
         self._active: set[Turn] = set()
         self._stopping = False
-        self._threads = [
-            threading.Thread(target=self._run_monitor, name="turn-monitor", daemon=True),
-            *(
-                threading.Thread(target=self._run_looks, name=f"look-{number}", daemon=True)
-                for number in range(LOOK_THREADS)
-            ),
-        ]
+        self._lookers = [self._look_thread(number) for number in range(LOOK_THREADS)]
 
     def start(self) -> None:
         """Begin to serve."""
-        for thread in self._threads:
+        for thread in self._lookers:
             thread.start()
+        threading.Thread(target=self._run_monitor, name="turn-monitor", daemon=True).start()
 
     def stop(self) -> None:
         """Serve no more; what runs is left to whoever started it."""
@@ -132,6 +130,17 @@ class Scheduler:
         done: tuple[Runnable, Next] | None = None
         while (runner := self._next_look(done)) is not None:
             done = runner, _guarded(runner.look, runner)
+
+    def _look_thread(self, number: int) -> threading.Thread:
+        return threading.Thread(target=self._run_looks, name=f"look-{number}", daemon=True)
+
+    def _replace_stuck(self, unled: bool) -> bool:
+        """Whether nobody leads; where that was so a while ago too, every thread is in a look that
+        does not end, and another is needed."""
+        if unled and self._leader is None and len(self._lookers) < MOST_LOOK_THREADS:
+            self._lookers.append(thread := self._look_thread(len(self._lookers)))
+            thread.start()
+        return self._leader is None
 
     def _next_look(self, done: tuple[Runnable, Next] | None) -> Runnable | None:
         """After a look, wait to lead, then for somebody to look at; None at the end of service."""
@@ -192,8 +201,11 @@ class Scheduler:
             self._push(runner, delay)
 
     def _run_monitor(self) -> None:
+        unled = False
         while not self._stopping:
+            self.callbacks.give_up_overdue()
             with self._changed:
+                unled = self._replace_stuck(unled)
                 active = list(self._active)
                 wanted = sum(len(turn.leases) for turn in active)
                 crowded = self._waiting > 0 or wanted > self._slots

@@ -16,8 +16,9 @@ from itertools import pairwise
 
 from penstock.runtime.connector_config import COMMON, SINK
 from penstock.runtime.errors import RequestError
+from penstock.runtime.part_keys import TRANSFORMS, aliases
 from penstock.runtime.plugins import Plugins
-from penstock.runtime.validation import Validator, transform_aliases
+from penstock.runtime.validation import Validator
 from penstock.sdk.config import HIDDEN, ConfigDef
 
 PLACEHOLDER = re.compile(r"\$\{[^}:]+:[^}]*\}")
@@ -82,7 +83,7 @@ class SecretKeys:
 def _classes(config: Config) -> Named:
     """What decides which keys there are."""
     keys = ["connector.class", "key.converter", "value.converter", "transforms"]
-    keys += [f"transforms.{alias}.type" for alias in transform_aliases(config)]
+    keys += [f"transforms.{alias}.type" for alias in aliases(config, TRANSFORMS)]
     return tuple((key, config.get(key) or "") for key in keys)
 
 

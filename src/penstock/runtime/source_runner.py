@@ -20,7 +20,7 @@ class SourceRunner(Runner):
     _probing = False
 
     def _look(self) -> Next:
-        answer = self._connector.look(self._offsets())
+        answer = self._watched(self._connector.look, self._offsets())
         self._probing = answer is None
         return self._idle() if answer is False else TURN
 
@@ -46,7 +46,8 @@ class SourceRunner(Runner):
     def _extras(self) -> dict[int, Mapping[str, str]]:
         """What the connector adds to each task's configuration for this turn."""
         live = self._live()
-        extras = self._connector.plan(self._offsets(), live)
+        plan, callbacks = self._connector.plan, self.context.scheduler.callbacks
+        extras = callbacks.call(self.name, "planning", plan, self._offsets(), live)
         return {} if extras is None else dict(zip(live, extras, strict=True))
 
     def _lease(self, task: int, limits: Limits, extra: Mapping[str, str]) -> SourceLease:

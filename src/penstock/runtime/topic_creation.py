@@ -30,24 +30,6 @@ REPLICATION = (
 PARTITIONS = "Number of partitions must be positive, or -1 to use the broker's default"
 
 
-def distinct(name: str, value: Any) -> None:
-    """Validator: no alias twice."""
-    if value is not None and len(set(value)) < len(value):
-        raise invalid_value(name, value, "Duplicate alias provided.")
-
-
-GROUPS_KEY = ConfigKey(
-    GROUPS,
-    Type.LIST,
-    default=[],
-    validator=distinct,
-    importance=Importance.LOW,
-    doc="Groups of configurations for topics that this connector creates: each has topic.creation."
-    "<group>.include and may have exclude, partitions, replication.factor and topic settings.",
-    group="Topic Creation",
-)
-
-
 def creation_keys(config: Mapping[str, str | None]) -> ConfigDef:
     """The keys of every group; none unless the config has anything to say of topic creation."""
     if not any(key.startswith(PREFIX) for key in config):

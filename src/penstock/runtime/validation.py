@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,11 +10,12 @@ from penstock.kafka.names import sink_group
 from penstock.runtime.connector_config import SINK, SOURCE, sink_topic_errors
 from penstock.runtime.errors import BadRequest
 from penstock.runtime.override_policy import clients_used
+from penstock.runtime.part_keys import Parts
 from penstock.runtime.plugins import Plugin, Plugins
 from penstock.runtime.redaction import redacted, resolved_to_validate
 from penstock.runtime.topic_creation import creation_keys
 from penstock.runtime.worker_rules import Rules
-from penstock.sdk.config import ConfigDef, ConfigKey, ConfigValue
+from penstock.sdk.config import NULL_VALUE, ConfigDef, ConfigKey, ConfigValue, Type
 from penstock.sdk.connectors import Connector, SinkConnector
 
 INVALID = (
@@ -74,6 +74,7 @@ class Validator:
         self._plugins = plugins
         self._group_id = group_id
         self._rules = rules or Rules()
+        self._parts = Parts(plugins)
 
     def validate(self, config: Mapping[str, str | None]) -> Validated:
         """Check everything; BadRequest only when the connector's class cannot be told."""
@@ -88,17 +89,27 @@ class Validator:
         definition = self.definition(plugin, config)
         values = definition.validate(config)
         extra = [
+            *((k, NULL_VALUE) for k, v in config.items() if v is None and k not in definition),
             *self._framework_errors(plugin, present),
             *self._own_errors(plugin, present, values),
         ]
-        return Validated(plugin, definition, redacted(_with_errors(values, extra), sent, found))
+        named = [self._named_in_full(definition[value.name], value) for value in values]
+        return Validated(plugin, definition, redacted(_with_errors(named, extra), sent, found))
+
+    def _named_in_full(self, key: ConfigKey, value: ConfigValue) -> ConfigValue:
+        if key.type is not Type.CLASS or not value.value:
+            return value
+        return replace(value, value=self._parts.class_name(key, value.value))
 
     def definition(self, plugin: Plugin, config: Mapping[str, str | None]) -> ConfigDef:
-        """The connector's own keys and the framework's, with those of its converters."""
-        sink = issubclass(plugin.cls, SinkConnector)
-        framework = SINK if sink else SOURCE + creation_keys(config)
+        """The framework's keys and the connector's own, with those of its parts."""
         own: ConfigDef = plugin.cls.config_def
-        return framework + own + self._part_keys(config)
+        parts = self._parts
+        sink = issubclass(plugin.cls, SinkConnector)
+        framework = parts.described(SINK if sink else SOURCE, plugin, config)
+        if not sink:
+            framework += creation_keys(config)
+        return framework + parts.alias_keys(config) + own + parts.converter_keys(config)
 
     def keys_of(self, plugin: Plugin) -> list[ConfigKey]:
         """A plugin's own keys, and after a connector's those of the framework."""
@@ -107,28 +118,8 @@ class Validator:
             return list(own)
         return [*own, *(key for key in self.definition(plugin, {}) if key.name not in own)]
 
-    def _part_keys(self, config: Mapping[str, str | None]) -> ConfigDef:
-        keys = ConfigDef()
-        for prefix, cls in self._parts(config):
-            keys += ConfigDef(*(replace(key, name=prefix + key.name) for key in cls.config_def))
-        return keys
-
-    def _parts(self, config: Mapping[str, str | None]) -> list[tuple[str, type[Any]]]:
-        """(prefix of its keys, class) of every converter and transform that is named."""
-        found = []
-        for key in ("key.converter", "value.converter"):
-            plugin = self._plugins.converter((config.get(key) or "").strip())
-            if plugin is not None:
-                found.append((key + ".", plugin.cls))
-        for alias in transform_aliases(config):
-            name = (config.get(f"transforms.{alias}.type") or "").strip()
-            plugin = self._plugins.transform(name)
-            if plugin is not None:
-                found.append((f"transforms.{alias}.", plugin.cls))
-        return found
-
     def _framework_errors(self, plugin: Plugin, config: Mapping[str, str]) -> list[tuple[str, str]]:
-        errors = [*self._unknown_parts(config), *_duplicate_aliases(config)]
+        errors = self._parts.unknown(config)
         sink = issubclass(plugin.cls, SinkConnector)
         errors += self._rules.overrides.errors(config, clients_used(config, sink=sink))
         if sink:
@@ -144,19 +135,6 @@ class Validator:
                 )
         return errors
 
-    def _unknown_parts(self, config: Mapping[str, str]) -> list[tuple[str, str]]:
-        errors = []
-        for key in ("key.converter", "value.converter"):
-            name = config.get(key, "").strip()
-            if name and self._plugins.converter(name) is None:
-                errors.append((key, _no_class(key, name)))
-        for alias in transform_aliases(config):
-            key = f"transforms.{alias}.type"
-            name = config.get(key, "").strip()
-            if self._plugins.transform(name) is None:
-                errors.append((key, _no_class(key, name) if name else _missing(key)))
-        return errors
-
     def _own_errors(
         self, plugin: Plugin, config: Mapping[str, str], values: list[ConfigValue]
     ) -> list[tuple[str, str]]:
@@ -167,35 +145,14 @@ class Validator:
         return list(plugin.cls().validate(self._plugins.handed(plugin, config)))
 
 
-def transform_aliases(config: Mapping[str, str | None]) -> list[str]:
-    """The transforms of a configuration, in order."""
-    return [a for a in re.split(r"\s*,\s*", (config.get("transforms") or "").strip()) if a]
-
-
-def _duplicate_aliases(config: Mapping[str, str]) -> list[tuple[str, str]]:
-    aliases = transform_aliases(config)
-    if len(aliases) == len(set(aliases)):
-        return []
-    listed = ", ".join(aliases)
-    text = f"Invalid value [{listed}] for configuration transforms: Duplicate alias provided."
-    return [("transforms", text)]
-
-
-def _no_class(key: str, name: str) -> str:
-    return f"Invalid value {name} for configuration {key}: Class {name} could not be found."
-
-
-def _missing(key: str) -> str:
-    return f'Missing required configuration "{key}" which has no default value.'
-
-
 def _with_errors(values: list[ConfigValue], extra: list[tuple[str, str]]) -> list[ConfigValue]:
     known = {value.name for value in values}
+    unknown = [
+        ConfigValue(key, None, [], [m for k, m in extra if k == key], True)
+        for key in dict.fromkeys(k for k, _ in extra if k not in known)
+    ]
     merged = [
         replace(value, errors=[*value.errors, *(m for k, m in extra if k == value.name)])
         for value in values
     ]
-    for key in dict.fromkeys(k for k, _ in extra if k not in known):
-        messages = [m for k, m in extra if k == key]
-        merged.append(ConfigValue(key, None, [], messages, True))
-    return merged
+    return [*unknown, *merged]

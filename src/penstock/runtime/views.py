@@ -56,29 +56,39 @@ class Views:
         connector = statuses.connector(name)
         if connector is None:
             raise NotFound(f"No status found for connector {name}")
+        version = self._version(name)
         return {
             "name": name,
-            "connector": _state(connector),
+            "connector": _state(connector, version),
             "tasks": [
-                {"id": task, **_state(status)}
+                {"id": task, **_state(status, version)}
                 for task in statuses.task_ids(name)
                 if (status := statuses.task(name, task)) is not None
             ],
             "type": self.type_of(self._context.configs.config(name) or {}),
         }
 
+    def _version(self, name: str) -> str | None:
+        """Of the plugin that is installed; a resting connector's status does not say."""
+        config = self._context.configs.config(name) or {}
+        try:
+            return self._plugins.connector(config.get("connector.class", "")).version
+        except RequestError:
+            return None
+
     def task_status(self, name: str, task: int) -> dict[str, Any]:
         """The state of one task."""
         status = self._context.statuses.task(name, task)
         if status is None:
             raise NotFound(f"No status found for task {name}-{task}")
-        return {"id": task, **_state(status)}
+        return {"id": task, **_state(status, self._version(name))}
 
 
-def _state(status: Status) -> dict[str, Any]:
+def _state(status: Status, installed: str | None) -> dict[str, Any]:
     shown: dict[str, Any] = {"state": status.state.value, "worker_id": status.worker_id}
     if status.trace:
         shown["trace"] = status.trace
-    if status.version and status.version != "unknown":
-        shown["version"] = status.version
+    version = status.version or installed
+    if version and version != "unknown":
+        shown["version"] = version
     return shown

@@ -82,6 +82,12 @@ def no_control_characters(name: str, value: Any) -> None:
         raise invalid_value(name, value, why + ", ".join(found))
 
 
+def unique_aliases(name: str, value: Any) -> None:
+    """A list in which nothing is twice."""
+    if value is not None and len(set(value)) < len(value):
+        raise invalid_value(name, value, "Duplicate alias provided.")
+
+
 def regex(name: str, value: Any) -> None:
     """A text that is a regular expression."""
     try:

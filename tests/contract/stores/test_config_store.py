@@ -13,6 +13,7 @@ from penstock.runtime.errors import Conflict
 from penstock.runtime.states import Target
 from raw_records import Raw, read_records, write_records
 from topics import Topics
+from waiting import eventually
 
 CONFIG = {"name": "my-source-1", "connector.class": "FileStreamSource", "note": "größer/ñ"}
 CONFIG_BYTES = (
@@ -293,3 +294,14 @@ def test_a_change_is_there_as_a_whole_or_not_at_all(
     leader = opened()
     leader.put_connector(NAME, CONFIG)
     assert [key for key, _ in read_records(topics, name)] == [b"connector-my-source-1"]
+
+
+def test_log_levels_reach_every_worker_that_runs_already(
+    opened: Open, topics: Topics, name: str
+) -> None:
+    store, other = opened(lead=False), opened(lead=False)
+    heard: list[tuple[str, str]] = []
+    other.on_logger_level = lambda logger, level: heard.append((logger, level))
+    store.put_logger_level("org.acme", "DEBUG")
+    assert read_records(topics, name) == [(b"logger-cluster-org.acme", b'{"level":"DEBUG"}')]
+    eventually(lambda: heard == [("org.acme", "DEBUG")], within=20, what="the other's word of it")

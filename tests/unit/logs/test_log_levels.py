@@ -49,7 +49,8 @@ def test_a_connector_s_level_is_used_in_place_of_the_root_s() -> None:
 
 def test_a_level_is_for_everything_below() -> None:
     levels = Levels(INFO, {"a": WARN, "a.b": DEBUG, "ab": DEBUG, "httpx": WARN})
-    assert levels.changed("a", INFO).loggers == {"a": INFO, "ab": DEBUG, "httpx": WARN}
+    below = {"a": INFO, "a.b": INFO, "ab": DEBUG, "httpx": WARN}
+    assert levels.changed("a", INFO).loggers == below
     everything = levels.changed("connector.c", DEBUG).changed("root", WARN)
     assert (everything.root, everything.loggers, everything.connectors) == (
         WARN,

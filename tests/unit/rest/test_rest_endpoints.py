@@ -211,3 +211,26 @@ def test_openapi_describes_every_endpoint(http: httpx.Client) -> None:
     assert create["requestBody"]["content"]["application/json"]["schema"]["required"]
     assert "422" not in create["responses"]
     assert http.get("/docs").status_code == 404
+
+
+def test_head_is_get_without_its_body(http: httpx.Client, herder: Mock) -> None:
+    herder.connectors.return_value = ["a"]
+    response = http.head("/connectors")
+    assert (response.status_code, response.content) == (200, b"")
+    assert response.headers["content-type"] == "application/json"
+    assert http.head("/nowhere").status_code == 404
+
+
+@pytest.mark.parametrize("version", ["latest", "1.2", "[1.0,2.0)", "(,1.0],[1.2,)", ""])
+def test_versions_of_a_plugin(http: httpx.Client, herder: Mock, version: str) -> None:
+    herder.plugin_config.return_value = []
+    response = http.get("/connector-plugins/p/config", params={"version": version})
+    assert response.status_code == 200
+
+
+@pytest.mark.parametrize("version", ["[", "[1.0", "1.0]", "[1,2,3]"])
+def test_what_is_no_version(http: httpx.Client, herder: Mock, version: str) -> None:
+    response = http.get("/connector-plugins/p/config", params={"version": version})
+    assert response.status_code == 400
+    assert response.json()["message"] == f"Invalid version specification: {version}"
+    herder.plugin_config.assert_not_called()

@@ -114,3 +114,5 @@ def test_no_part_of_an_answer_waits_for_an_acknowledgement() -> None:
         accepted, _ = listener.accept()
         with accepted:
             assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+    assert response.json()["error_code"] == 500
+    assert response.json()["message"].startswith("Request timed out. The worker is currently ")

@@ -204,7 +204,7 @@ def test_the_shape_of_a_validation() -> None:
     shown = validate(config).to_json("FileStreamSource")
     assert shown["name"] == "FileStreamSource"
     assert shown["error_count"] == 2
-    assert shown["groups"][:3] == ["Common", "Transforms", "Error Handling"]
+    assert shown["groups"][:3] == ["Common", "Transforms", "Predicates"]
     infos = {info["value"]["name"]: info for info in shown["configs"]}
     assert infos["tasks.max"]["value"] == {
         "name": "tasks.max",
@@ -214,7 +214,7 @@ def test_the_shape_of_a_validation() -> None:
         "visible": True,
     }
     assert infos["tasks.max"]["definition"]["type"] == "INT"
-    assert infos["transforms.a.type"]["definition"] is None
+    assert infos["transforms.a.type"]["definition"]["group"] == "Transforms: a"
     assert infos["topic"]["value"]["value"] == "t"
 
 
@@ -279,3 +279,60 @@ def test_a_connectors_own_providers_are_ignored(tmp_path: Path) -> None:
     values = {value.name: value.value for value in validate(config).values}
     assert values["topic"] == "${file:/etc/passwd:root}"
     assert "config.providers" not in values
+
+
+def test_a_null_is_refused_even_where_nobody_knows_the_key() -> None:
+    found = validate({**SOURCE_CONFIG, "colour": None})
+    assert found.values[0].name == "colour"
+    assert found.errors == ["Null value can not be supplied as the configuration value."]
+    assert errors({**SOURCE_CONFIG, "colour": "blue"}) == {}
+
+
+def test_predicates_are_refused_and_not_passed_over() -> None:
+    config = {**SOURCE_CONFIG, "predicates": "p", "predicates.p.type": "a.B"}
+    assert errors(config) == {"predicates.p.type": [NOT_FOUND.format("a.B", "predicates.p.type")]}
+    assert list(errors({**SOURCE_CONFIG, "predicates": "p"})) == ["predicates.p.type"]
+
+
+def test_a_transform_whose_predicate_is_not_there() -> None:
+    router = {"transforms": "r", "transforms.r.type": "RegexRouter", "transforms.r.regex": ".*"}
+    config = {**SOURCE_CONFIG, **router, "transforms.r.replacement": "x"}
+    assert errors({**config, "transforms.r.predicate": "p"}) == {
+        "transforms.r.predicate": [
+            "Invalid value p for configuration transforms.r.predicate: no such predicate"
+        ]
+    }
+    assert errors({**config, "transforms.r.negate": "true"}) == {
+        "transforms.r.negate": [
+            "Config 'transforms.r.negate' was provided but there is no config "
+            "'transforms.r.predicate' defining a predicate to be negated."
+        ]
+    }
+
+
+def test_classes_are_named_in_full_and_versions_are_those_installed() -> None:
+    config = {**SOURCE_CONFIG, "value.converter": "JsonConverter", "key.converter": "a.B"}
+    found = {value.name: value for value in validate(config).values}
+    json = "org.apache.kafka.connect.json.JsonConverter"
+    assert found["value.converter"].value == json
+    assert json in found["value.converter"].recommended_values
+    version = found["value.converter.plugin.version"]
+    assert version.recommended_values == [version.value]
+    assert found["key.converter"].value is None
+    assert not found["key.converter.plugin.version"].visible
+
+
+def test_the_keys_of_a_transform_come_with_its_alias() -> None:
+    router = {"transforms": "r", "transforms.r.type": "RegexRouter", "transforms.r.regex": ".*"}
+    shown = validate({**SOURCE_CONFIG, **router, "transforms.r.replacement": "x"}).to_json("n")
+    keys = [
+        info["definition"]
+        for info in shown["configs"]
+        if info["value"]["name"].startswith("transforms.r.")
+    ]
+    assert [key["name"].removeprefix("transforms.r.") for key in keys] == [
+        *("type", "plugin.version", "regex", "replacement", "negate", "predicate")
+    ]
+    assert [key["order_in_group"] for key in keys] == list(range(6))
+    assert {key["group"] for key in keys} == {"Transforms: r"}
+    assert keys[2]["display_name"] == "regex"

@@ -58,7 +58,7 @@ def bad_offset(value: str) -> str:
         ({"partition": at(), "offset": {"kafka_offset": 0.5}}, bad_offset("0.5")),
         ({"partition": at(), "offset": {"kafka_offset": "1_000"}}, bad_offset("1_000")),
         ({"partition": at(), "offset": {"kafka_offset": " 1"}}, bad_offset(" 1")),
-        ({"partition": at(), "offset": {"kafka_offset": True}}, bad_offset("True")),
+        ({"partition": at(), "offset": {"kafka_offset": True}}, bad_offset("true")),
         ({"partition": at(), "offset": {"kafka_offset": 2**63}}, bad_offset(str(2**63))),
         ({"partition": at("t", 2**31)}, bad_partition(str(2**31))),
         ({"partition": at("t", "")}, bad_partition("")),

@@ -324,3 +324,18 @@ def test_nothing_is_served_after_stop() -> None:
     assert quiet(lambda: runner.looks, 0.2)
     scheduler.wake(runner)
     assert quiet(lambda: runner.looks, 0.1)
+
+
+def test_looks_that_do_not_end_keep_nobody_else_waiting(scheduler: Scheduler) -> None:
+    gates = [Gate() for _ in range(2 * LOOK_THREADS)]
+    for gate in gates:
+        scheduler.wake(Recorder(look=gate))
+    try:
+        for gate in gates:
+            assert gate.entered.wait(20)
+        other = Recorder()
+        scheduler.wake(other)
+        eventually(lambda: other.looks == 1, within=20)
+    finally:
+        for gate in gates:
+            gate.open.set()

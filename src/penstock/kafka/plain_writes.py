@@ -1,0 +1,28 @@
+"""Writing outside of transactions, where nothing depends on who wrote last."""
+
+from __future__ import annotations
+
+from confluent_kafka import KafkaError, KafkaException, Message
+
+from penstock.kafka.clients import Connection, producer
+from penstock.kafka.errors import BrokerUnavailable, describe
+
+WRITE_SECONDS = 20.0
+
+
+def send_one(connection: Connection, topic: str, key: str, value: bytes) -> None:
+    """Write one record and wait until it is stored; BrokerUnavailable if it is not, in time."""
+    failures: list[KafkaError] = []
+
+    def reported(error: KafkaError | None, _: Message) -> None:
+        if error is not None:
+            failures.append(error)
+
+    writer = producer(connection, **{"message.timeout.ms": int(WRITE_SECONDS * 1000)})
+    try:
+        writer.produce(topic, value, key.encode(), on_delivery=reported)
+        unsent = writer.flush(WRITE_SECONDS)
+    except KafkaException as error:
+        raise BrokerUnavailable(describe(error)) from error
+    if unsent or failures:
+        raise BrokerUnavailable(describe(failures[0]) if failures else "no answer in time")

@@ -1,0 +1,176 @@
+"""The keys of the parts that a configuration names: its converters, transforms and predicates."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from penstock.runtime.plugins import Plugin, Plugins
+from penstock.sdk.config import ConfigDef, ConfigKey, Importance, Type, Width
+
+Config = Mapping[str, str | None]
+
+CONVERTERS = ("key.converter", "value.converter", "header.converter")
+TRANSFORMS, PREDICATES = "transforms", "predicates"
+VERSION = "connector.plugin.version"
+SIMPLE_HEADERS = "org.apache.kafka.connect.storage.SimpleHeaderConverter"
+"""The default of Kafka Connect's workers; headers are text here, so there is nothing to convert."""
+OF_EVERY_TRANSFORM = ConfigDef(
+    ConfigKey("predicate", default=None, doc="A predicate that says which records are changed."),
+    ConfigKey("negate", Type.BOOLEAN, default=False, doc="Whether its answer is turned round."),
+)
+_WEIGHTS = {Importance.HIGH: 0, Importance.MEDIUM: 1, Importance.LOW: 2}
+
+
+def aliases(config: Config, kind: str) -> list[str]:
+    """The transforms or predicates of a configuration, in order."""
+    return [a for a in re.split(r"\s*,\s*", (config.get(kind) or "").strip()) if a]
+
+
+class Parts:
+    """What the installed plugins say about the parts of configurations."""
+
+    def __init__(self, plugins: Plugins) -> None:
+        self._plugins = plugins
+
+    def described(self, framework: ConfigDef, connector: Plugin, config: Config) -> ConfigDef:
+        """The framework's keys with the classes and versions that there are to choose from."""
+        keys = [replace(framework[VERSION], **_versions(connector))]
+        for key in CONVERTERS:
+            known = [plugin.class_name for plugin in self._plugins.converters]
+            header = [SIMPLE_HEADERS] if key == CONVERTERS[2] else []
+            keys.append(replace(framework[key], recommended=sorted([*known, *header])))
+            keys.append(self._converter_version(framework[f"{key}.plugin.version"], key, config))
+        return framework + ConfigDef(*keys)
+
+    def _converter_version(self, version: ConfigKey, key: str, config: Config) -> ConfigKey:
+        name = (config.get(key) or "").strip()
+        plugin = self._plugins.converter(name)
+        if plugin is not None:
+            return replace(version, **_versions(plugin))
+        return version if not name else replace(version, visible=lambda _: False)
+
+    def class_name(self, key: ConfigKey, name: str) -> str | None:
+        """What a class is called in full; None for one that is not installed."""
+        plugin = self._plugins.converter(name) or self._plugins.transform(name)
+        if plugin is not None:
+            return plugin.class_name
+        return SIMPLE_HEADERS if _is_header(key.name, name) else None
+
+    def converter_keys(self, config: Config) -> ConfigDef:
+        """The keys of the converters that are named, under their prefixes."""
+        found = ConfigDef()
+        for key in CONVERTERS[:2]:
+            plugin = self._plugins.converter((config.get(key) or "").strip())
+            if plugin is not None:
+                own: ConfigDef = plugin.cls.config_def
+                found += ConfigDef(*(replace(k, name=f"{key}.{k.name}") for k in own))
+        return found
+
+    def alias_keys(self, config: Config) -> ConfigDef:
+        """The keys of the transforms and predicates that are named."""
+        found = ConfigDef()
+        for alias in dict.fromkeys(aliases(config, TRANSFORMS)):
+            found += self._transform_keys(alias, config)
+        for alias in dict.fromkeys(aliases(config, PREDICATES)):
+            found += ConfigDef(*_type_keys(PREDICATES, "Predicate", alias, []))
+        return found
+
+    def _transform_keys(self, alias: str, config: Config) -> ConfigDef:
+        prefix = f"{TRANSFORMS}.{alias}."
+        known = [plugin.class_name for plugin in self._plugins.transforms]
+        kind, version = _type_keys(TRANSFORMS, "Transformation", alias, known)
+        plugin = self._plugins.transform((config.get(f"{prefix}type") or "").strip())
+        if plugin is None:
+            return ConfigDef(kind, version)
+        own = _embedded(plugin, prefix, f"Transforms: {alias}", 2)
+        return ConfigDef(kind, replace(version, **_versions(plugin)), *own)
+
+    def unknown(self, config: Mapping[str, str]) -> list[tuple[str, str]]:
+        """(key, message) of every class that is not installed, and predicate that is not there."""
+        errors = [e for alias in aliases(config, TRANSFORMS) for e in _predicate(alias, config)]
+        for key in CONVERTERS:
+            name = config.get(key, "").strip()
+            if name and self._plugins.converter(name) is None and not _is_header(key, name):
+                errors.append((key, _no_class(key, name)))
+        for kind in (TRANSFORMS, PREDICATES):
+            errors += [
+                error for a in aliases(config, kind) for error in self._type(kind, a, config)
+            ]
+        return errors
+
+    def _type(self, kind: str, alias: str, config: Mapping[str, str]) -> list[tuple[str, str]]:
+        key = f"{kind}.{alias}.type"
+        name = config.get(key, "").strip()
+        if not name or (kind == TRANSFORMS and self._plugins.transform(name) is not None):
+            return []  # a missing one is told of by the key itself
+        return [(key, _no_class(key, name))]
+
+
+def _predicate(alias: str, config: Mapping[str, str]) -> list[tuple[str, str]]:
+    negate, key = f"{TRANSFORMS}.{alias}.negate", f"{TRANSFORMS}.{alias}.predicate"
+    named = config.get(key, "").strip()
+    if named and named not in aliases(config, PREDICATES):
+        return [(key, f"Invalid value {named} for configuration {key}: no such predicate")]
+    if negate in config and not named:
+        text = f"Config '{negate}' was provided but there is no config '{key}' defining a "
+        return [(negate, f"{text}predicate to be negated.")]
+    return []
+
+
+def _is_header(key: str, name: str) -> bool:
+    return key == "header.converter" and SIMPLE_HEADERS.endswith(f".{name.rpartition('.')[2]}")
+
+
+def _versions(plugin: Plugin) -> dict[str, Any]:
+    """A plugin is installed in one version, or says none."""
+    if plugin.version == "unknown":
+        return {}
+    return {"default": plugin.version, "recommended": [plugin.version]}
+
+
+def _type_keys(kind: str, word: str, alias: str, known: Iterable[str]) -> tuple[ConfigKey, ...]:
+    prefix, group = f"{kind}.{alias}.", f"{kind.title()}: {alias}"
+    return (
+        ConfigKey(
+            f"{prefix}type",
+            Type.CLASS,
+            importance=Importance.HIGH,
+            doc=f"Class of the {word.lower()} '{alias}'.",
+            group=group,
+            order=0,
+            width=Width.LONG,
+            display_name=f"{word} type for {alias}",
+            recommended=list(known),
+        ),
+        ConfigKey(
+            f"{prefix}plugin.version",
+            default=None,
+            importance=Importance.HIGH,
+            doc=f"Version of the {word.lower()} '{alias}'.",
+            group=group,
+            order=1,
+            width=Width.LONG,
+            display_name=f"{word} version for {alias}",
+        ),
+    )
+
+
+def _embedded(plugin: Plugin, prefix: str, group: str, start: int) -> Iterable[ConfigKey]:
+    """In the order in which Kafka lists the keys of a part: required ones first."""
+    own: ConfigDef = plugin.cls.config_def
+    listed = sorted(OF_EVERY_TRANSFORM + own, key=_rank)
+    for order, key in enumerate(listed, start):
+        display = key.display_name or key.name
+        name = prefix + key.name
+        yield replace(key, name=name, group=group, order=order, display_name=display)
+
+
+def _rank(key: ConfigKey) -> tuple[Any, ...]:
+    return (not key.required, _WEIGHTS[key.importance], key.name)
+
+
+def _no_class(key: str, name: str) -> str:
+    return f"Invalid value {name} for configuration {key}: Class {name} could not be found."

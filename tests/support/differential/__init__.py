@@ -1,0 +1,1 @@
+"""One scripted conversation with Kafka Connect and with Penstock, and what differs."""

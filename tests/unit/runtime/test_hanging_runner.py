@@ -1,0 +1,124 @@
+"""A runner whose connector hangs, on a real scheduler and without Kafka or Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from unittest.mock import MagicMock
+
+import pytest
+
+from penstock.engine.lease import Limits
+from penstock.runtime import callbacks
+from penstock.runtime.plugins import Plugin
+from penstock.runtime.scheduler import Scheduler
+from penstock.runtime.source_runner import SourceRunner
+from penstock.runtime.states import State, Status
+from sample_connectors.hanging_source import HANGING_KEYS, HangingSourceConnector
+from waiting import eventually
+
+NAME = "hanging"
+Begin = Callable[[str], SourceRunner]
+
+
+class Statuses:
+    """Keeps the last status of the connector."""
+
+    last: Status | None = None
+
+    def put_connector(self, _: str, status: Status) -> None:
+        self.last = status
+
+    def __getattr__(self, name: str) -> Any:
+        return MagicMock(return_value=[])
+
+
+@pytest.fixture
+def statuses() -> Statuses:
+    return Statuses()
+
+
+@pytest.fixture
+def release(tmp_path: Path) -> Iterator[Path]:
+    """The file that ends the hanging."""
+    yield (file := tmp_path / "release")
+    file.touch()
+
+
+@pytest.fixture
+def begin(statuses: Statuses, release: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Begin]:
+    """Begins to run a connector that hangs in one place."""
+    monkeypatch.setattr(callbacks, "CALLBACK_SECONDS", 0.3)
+    monkeypatch.setattr("penstock.runtime.runner.fence_tasks", lambda *_: None)
+    scheduler = Scheduler(2, grace_seconds=60.0)
+    context = MagicMock(scheduler=scheduler, statuses=statuses)
+    context.worker.limits.return_value = Limits()
+    context.worker.__getitem__.return_value = 500
+    context.offsets.of.return_value = []
+    context.configs.fenced_tasks.return_value = 0
+    scheduler.start()
+
+    def run(where: str) -> SourceRunner:
+        keys = {"topic": "t", "hang.in": where, "hang.until": str(release)}
+        plugin = Plugin(HangingSourceConnector)
+        runner = SourceRunner(context, NAME, keys, plugin, HANGING_KEYS)
+        scheduler.wake(runner)
+        return runner
+
+    yield run
+    scheduler.stop()
+
+
+def _hangs(status: Status | None) -> bool:
+    return status is not None and "callback does not return" in (status.trace or "")
+
+
+def _runs(status: Status | None) -> bool:
+    return status is not None and status.state is State.RUNNING
+
+
+@pytest.mark.parametrize("where", ["start", "look", "plan"])
+def test_the_connector_fails_and_no_second_call_is_made(
+    begin: Begin, statuses: Statuses, release: Path, where: str
+) -> None:
+    first = begin(where)
+    eventually(lambda: _hangs(statuses.last), within=20, what="FAILED")
+    first.halt()
+    statuses.last = None
+    second = begin(where)
+    eventually(lambda: _hangs(statuses.last), within=20, what="FAILED again")
+    second.halt()
+    release.touch()
+
+    def runs() -> bool:
+        statuses.last = None
+        third = begin(where)
+        eventually(lambda: statuses.last is not None, within=20)
+        third.halt()
+        return _runs(statuses.last)
+
+    eventually(runs, within=20, what="RUNNING once the first call has returned")
+
+
+def test_what_is_halted_before_it_is_given_up_says_nothing(
+    begin: Begin, statuses: Statuses, release: Path
+) -> None:
+    runner = begin("start")
+    eventually(runner._activity.locked, within=20, what="the call")
+    runner.halt()
+    assert statuses.last is None
+    release.touch()
+    eventually(lambda: not runner._activity.locked(), within=20, what="its return")
+    assert statuses.last is None
+
+
+def test_a_stop_that_hangs_is_left_behind(
+    begin: Begin, statuses: Statuses, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("penstock.runtime.runner.STOP_SECONDS", 0.1)
+    runner = begin("stop")
+    eventually(lambda: statuses.last is not None, within=20, what="RUNNING")
+    runner.halt()
+    begin("stop")
+    eventually(lambda: _hangs(statuses.last), within=20, what="FAILED while the stop hangs")
