@@ -217,9 +217,9 @@ class ConfigStore:
         body = None if record.value is None else load_object(record.value)
         if key == SESSION_KEY:
             self.session_keys.take(body)
-            return
-        name = self._apply(key, body)
-        if name is not None:
+        elif key.startswith(LOGGER):
+            self._take_logger(key.removeprefix(LOGGER), body)
+        elif (name := self._apply(key, body)) is not None:
             self.on_change(name)
 
     def _apply(self, key: str, body: dict | None) -> str | None:  # type: ignore[type-arg]
@@ -267,7 +267,7 @@ class ConfigStore:
 
     def _take_logger(self, name: str, body: dict | None) -> None:  # type: ignore[type-arg]
         if body is not None:
-            self.on_logger_level(name, _text(body["level"]))
+            self.on_logger_level(name, str(body["level"]))
 
 
 _READERS = (
@@ -276,7 +276,6 @@ _READERS = (
     (FENCING, ConfigStore._take_fencing),
     (TASK, ConfigStore._take_task),
     (COMMIT, ConfigStore._take_commit),
-    (LOGGER, ConfigStore._take_logger),
 )
 
 

@@ -141,19 +141,20 @@ class Runner(ABC):
                 self._begin_anew()
             if self._broken:
                 return self._rest()
-            if self._connector is None:
-                begun = self._start()
-                if begun is not None:
-                    return begun
+            if self._connector is None and (begun := self._start()) is not None:
+                return begun
             if len(self.failed) >= len(self._tasks) and not self._live():
                 return self._rest()
-            try:
-                return self._look()
-            except KafkaFault as error:
-                return self._later(error)
-            except CallbackHangs as error:
-                self._give_up(error)
-                return REST
+            return self._look_for_work()
+
+    def _look_for_work(self) -> Next:
+        try:
+            return self._look()
+        except KafkaFault as error:
+            return self._later(error)
+        except CallbackHangs as error:
+            self._give_up(error)
+            return REST
 
     def _watched(self, callback: Callable[..., T], *args: object) -> T:
         """Call into the connector on this thread; FAILED if that does not return in time."""

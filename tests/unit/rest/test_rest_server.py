@@ -106,7 +106,8 @@ def test_endless_call_is_answered(
     response = http.put("/connectors/n/stop")
     release.set()
     assert response.status_code == 500
-    assert response.json() == {"error_code": 500, "message": "Request timed out"}
+    assert response.json()["error_code"] == 500
+    assert response.json()["message"].startswith("Request timed out. The worker is currently ")
 
 
 def test_no_part_of_an_answer_waits_for_an_acknowledgement() -> None:
@@ -114,5 +115,3 @@ def test_no_part_of_an_answer_waits_for_an_acknowledgement() -> None:
         accepted, _ = listener.accept()
         with accepted:
             assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
-    assert response.json()["error_code"] == 500
-    assert response.json()["message"].startswith("Request timed out. The worker is currently ")
