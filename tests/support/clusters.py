@@ -15,7 +15,7 @@ from topics import Topics
 from waiting import eventually
 from worker_process import WorkerProcess
 
-SETTLED_WITHIN = 60.0
+SETTLED_WITHIN = 120.0
 LEAST_LINES = 100
 
 
@@ -43,7 +43,7 @@ def running(workers: list[WorkerProcess]) -> Iterator[list[WorkerProcess]]:
     """The workers, started; ended with the block."""
     try:
         for worker in workers:
-            worker.start()
+            worker.start(within=120)
         yield workers
     finally:
         for worker in workers:

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from confluent_kafka import Consumer, KafkaException
+from confluent_kafka import Consumer
 
 from penstock.kafka.clients import Connection, log
 
@@ -102,7 +102,7 @@ class Membership:
             if message is not None and (error := message.error()) is not None:
                 logger.debug("worker group: %s", error.str())
             self._announce(consumer)
-        except KafkaException:
+        except Exception:  # whatever it is, a worker that polls no more is lost to its group
             logger.exception("worker group: polling failed; trying again")
             time.sleep(1)
 

@@ -62,6 +62,10 @@ class _AuditedHerder:
         with _telling("set logger level", None, logger=name, level=level):
             return self._herder.set_logger_level(name, level)
 
+    def set_cluster_logger_level(self, name: str, level: str | None) -> None:
+        with _telling("set logger level of the cluster", None, logger=name, level=level):
+            self._herder.set_cluster_logger_level(name, level)
+
     def _config(self, name: str) -> Config:
         try:
             return self._herder.config(name)

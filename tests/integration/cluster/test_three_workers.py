@@ -155,7 +155,7 @@ def test_a_joining_worker_gets_its_share_and_only_that_moves(
         streams.start()
         before = owners(client)
         try:
-            workers[2].start()
+            workers[2].start(within=120)
             settled(client, CONNECTORS, workers)
             after = owners(client)
             moved = {each for each in names if before[each] != after[each]}
@@ -179,7 +179,7 @@ def test_a_killed_worker_is_replaced_without_loss_or_duplicate(
         survivors = [worker for worker in trio if worker is not victim]
         victim.kill()
         settled(survivors[0].client, CONNECTORS, survivors)
-        victim.start()
+        victim.start(within=120)
         settled(survivors[0].client, CONNECTORS, trio)
     streams.deliver(streams.stop())
 
@@ -222,7 +222,7 @@ def test_rolling_restart_under_load(
     try:
         for worker in trio:
             assert worker.stop() == 0
-            worker.start()
+            worker.start(within=120)
     finally:
         over.set()
         asking.join()

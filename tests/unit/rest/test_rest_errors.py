@@ -97,7 +97,6 @@ def test_huge_body_is_refused(http: httpx.Client) -> None:
         (b'{"a": "1\n"}', "Illegal unquoted character ((CTRL-CHAR, code 10)): has to be escaped"),
         (b'{"a": "\\q"}', "Unrecognized character escape 'q' (code 113)"),
         (b'{"a": "\xff"}', "Invalid UTF-8 start byte 0xff"),
-        (b"[" * 100_000, "Document nesting depth exceeds the maximum allowed"),
         (
             b"[]",
             "Cannot deserialize value of type `java.util.LinkedHashMap<java.lang.String,java.la",

@@ -15,6 +15,7 @@ from penstock.runtime.plugins import Plugin
 from penstock.runtime.scheduler import Scheduler
 from penstock.runtime.source_runner import SourceRunner
 from penstock.runtime.states import State, Status
+from penstock.runtime.worker_rules import Rules
 from sample_connectors.hanging_source import HANGING_KEYS, HangingSourceConnector
 from waiting import eventually
 
@@ -57,6 +58,9 @@ def begin(statuses: Statuses, release: Path, monkeypatch: pytest.MonkeyPatch) ->
     context.worker.__getitem__.return_value = 500
     context.offsets.of.return_value = []
     context.configs.fenced_tasks.return_value = 0
+    context.connection.secrets.return_value = []
+    context.worker.rules = Rules()
+    context.plugins.handed.side_effect = lambda _, config: config
     scheduler.start()
 
     def run(where: str) -> SourceRunner:
