@@ -113,7 +113,7 @@ class Runner(ABC):
                 return REST
             if self._connector is None and not self._start():
                 return REST
-            if len(self.failed) >= len(self._tasks) and not self._live():
+            if not self._live():
                 return REST
             try:
                 return self._look()
