@@ -52,7 +52,7 @@ def main() -> int:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench", description=DESCRIPTION)
-    parser.add_argument("rows", nargs="*", metavar="ROW", help=f"{', '.join([*ROWS, LIST, PAGE])}")
+    parser.add_argument("rows", nargs="*", metavar="ROW", help=", ".join([*ROWS, LIST, PAGE]))
     parser.add_argument("--out", type=Path, default=Path("build/bench"), help="folder of results")
     parser.add_argument("--rounds", type=int, default=USUAL.rounds)
     parser.add_argument(

@@ -1,4 +1,4 @@
-"""The hot loop: from binary columns to the producer's queue."""
+"""From binary columns to the producer's queue, as columns where the client can take them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-from confluent_kafka import KafkaException
+from confluent_kafka import KafkaError, KafkaException
 
 from penstock.engine.pipeline import Encoded
-from penstock.kafka.errors import REFUSED, RecordRefused, describe
+from penstock.kafka import column_queue
+from penstock.kafka.column_queue import ColumnQueue
+from penstock.kafka.errors import RecordRefused, describe
 from penstock.kafka.transactions import Transactions
+
+FULL_QUEUE_PAUSE = 0.05
+TOO_LARGE = frozenset({KafkaError.MSG_SIZE_TOO_LARGE, KafkaError.INVALID_MSG_SIZE})
 
 
 @dataclass(frozen=True)
@@ -27,8 +32,8 @@ def produce(producer: Transactions, encoded: Encoded) -> Sent:
     """Add every record of the batch to the open transaction, in order."""
     producer.begin()
     topic = _single_topic(encoded.batch.column("topic"))
-    if topic is not None and _plain(encoded):
-        _produce_values(producer, topic, encoded.value)
+    if topic is not None and _plain(encoded) and column_queue.available():
+        _produce_columns(producer, topic, encoded)
     else:
         _produce_rows(producer, encoded)
     size = encoded.value.nbytes + encoded.key.nbytes
@@ -47,25 +52,19 @@ def _single_topic(topics: pa.Array) -> str | None:
 
 
 def _plain(encoded: Encoded) -> bool:
-    """Whether the records are nothing but values."""
-    columns = [
-        encoded.key,
-        *(encoded.batch.column(c) for c in ("partition", "timestamp", "headers")),
-    ]
+    """Whether the records are nothing but keys and values."""
+    columns = [encoded.batch.column(c) for c in ("partition", "timestamp", "headers")]
     return all(column.null_count == len(column) for column in columns)
 
 
-def _produce_values(producer: Transactions, topic: str, values: pa.Array) -> None:
-    send, poll = producer.raw.produce, producer.raw.poll
-    for value in values.to_pylist():
-        try:
-            send(topic, value)
-        except BufferError:
-            poll(0)
-            producer.send(topic, value)
-        except KafkaException as error:
-            raise _refusal(producer, topic, error, value) from error
-    poll(0)
+def _produce_columns(producer: Transactions, topic: str, encoded: Encoded) -> None:
+    queue = ColumnQueue(producer.raw, topic, encoded.key, encoded.value)
+    try:
+        while not queue.push():
+            producer.raw.poll(FULL_QUEUE_PAUSE)
+    except KafkaException as error:
+        raise _refusal(producer, topic, error, encoded) from error
+    producer.raw.poll(0)
 
 
 def _produce_rows(producer: Transactions, encoded: Encoded) -> None:
@@ -97,12 +96,12 @@ def _rows(encoded: Encoded) -> Iterator[tuple[str, bytes | None, bytes | None, d
 
 
 def _refusal(
-    producer: Transactions, topic: str, error: KafkaException, value: bytes | None
+    producer: Transactions, topic: str, error: KafkaException, encoded: Encoded
 ) -> Exception:
-    if error.args[0].code() not in REFUSED:
+    if error.args[0].code() not in TOO_LARGE:
         return producer.fault(error)
     producer.abort()
-    size = len(value or b"")
+    size = pa.compute.max(pa.compute.binary_length(encoded.value)).as_py()
     return RecordRefused(
         f"topic {topic} does not take a record of {size} bytes ({describe(error)}). Raise "
         "max.message.bytes of the topic and message.max.bytes of the broker, or make it smaller."

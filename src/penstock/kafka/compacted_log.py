@@ -27,9 +27,9 @@ from penstock.kafka.errors import BrokerUnavailable
 
 log = logging.getLogger(__name__)
 
-END_OF_TRANSACTION_MS, REST_MS = 100, 500
-"""Behind the marker that ends a transaction, a reader learns only by waiting in vain that it has
-reached the end; elsewhere records tell, and waiting in vain is all that an idle reader does."""
+REST: dict[str, Any] = {"fetch.wait.max.ms": 500}
+"""For topics without transactions. Behind the marker that ends one, a reader learns only by waiting
+in vain that it has reached the end, so that it waits for less; elsewhere records tell."""
 
 
 GONE_SECONDS = 2.0
@@ -73,9 +73,7 @@ class CompactedLog:
         self._replication = replication
         self._single = single
         self._known = False
-        self._reading: dict[str, Any] = {
-            "fetch.wait.max.ms": END_OF_TRANSACTION_MS if transactional else REST_MS
-        }
+        self._reading = {} if transactional else REST
         self._positions: dict[int, int] = {}
         self._moved = threading.Condition()
         self._stopping = threading.Event()

@@ -143,7 +143,7 @@ class Runner(ABC):
                 return self._rest()
             if self._connector is None and (begun := self._start()) is not None:
                 return begun
-            if len(self.failed) >= len(self._tasks) and not self._live():
+            if not self._live():
                 return self._rest()
             return self._look_for_work()
 

@@ -1,4 +1,4 @@
-"""Stores against the run's real broker; no Spark."""
+"""Contracts with Kafka are tested against the run's real broker; no Spark."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from penstock.kafka.clients import Connection
 
 @pytest.fixture(scope="session")
 def connection(broker: EmbeddedBroker) -> Connection:
-    """How the stores reach the broker."""
+    """How clients reach the broker."""
     return Connection(broker.bootstrap_servers)
 
 
 @pytest.fixture(scope="session")
 def admin(connection: Connection) -> AdminClient:
-    """The stores' own kind of admin client."""
+    """The project's own kind of admin client."""
     return clients.admin(connection)

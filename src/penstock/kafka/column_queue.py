@@ -1,0 +1,155 @@
+"""Arrow columns into a producer's queue, without a Python object or call per record.
+
+``Producer.produce`` takes one record and costs about a microsecond, most of it Python's. The C
+library under it takes whole arrays of messages, which point into Arrow's buffers. Its functions
+are public; what is not is the address of the library's handle within a ``Producer``, the first
+field of every release from 0.9 to 2.x. Where that is not certain, ``available`` is false and
+callers send record by record.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from functools import cache
+from importlib.metadata import version
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from confluent_kafka import KafkaError, KafkaException, Producer, cimpl
+
+_ANY_PARTITION: Final = -1
+_COPY: Final = 0x2
+"""The library copies what the messages point to: our columns may go at once."""
+_KNOWN: Final = "2."
+
+_FUNCTIONS: Final = {
+    "rd_kafka_topic_new": (
+        ctypes.c_void_p,
+        [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p],
+    ),
+    "rd_kafka_topic_destroy": (None, [ctypes.c_void_p]),
+    "rd_kafka_produce_batch": (
+        ctypes.c_int,
+        [ctypes.c_void_p, ctypes.c_int32, ctypes.c_int, ctypes.c_void_p, ctypes.c_int],
+    ),
+}
+
+_MESSAGE: Final = np.dtype(
+    {
+        "names": ["error", "payload", "length", "key", "key_length"],
+        "formats": ["i4", "u8", "u8", "u8", "u8"],
+        "offsets": [0, 24, 32, 40, 48],
+        "itemsize": 72,
+    }
+)
+"""``rd_kafka_message_t`` on a 64-bit machine, without the fields that stay zero."""
+
+_NOTHING: Final = ctypes.create_string_buffer(1)
+"""Where empty payloads point: no address at all would mean null."""
+
+
+def available() -> bool:
+    """Whether columns can be queued here."""
+    return _library() is not None
+
+
+class ColumnQueue:
+    """The records of two binary columns on their way into a producer's queue, in order."""
+
+    def __init__(self, producer: Producer, topic: str, keys: pa.Array, values: pa.Array) -> None:
+        self._producer = producer
+        self._topic = topic
+        self._columns = _binary(keys), _binary(values)  # kept: the messages point into them
+        self._left = _messages(*self._columns)
+
+    def push(self) -> bool:
+        """Queue what is left; False if the queue is full before all is in it.
+
+        Raises KafkaException if a record is refused. Later ones may have been queued then, so
+        the transaction must not be committed any more.
+        """
+        if not len(self._left):
+            return True
+        _queue(self._producer, self._topic, self._left)
+        failed = np.flatnonzero(self._left["error"])
+        if not len(failed):
+            self._left = self._left[:0]
+            return True
+        self._left = self._left[failed[0] :]
+        _raise_unless_full(self._left["error"])
+        self._left["error"] = 0
+        return False
+
+
+def _raise_unless_full(errors: npt.NDArray[Any]) -> None:
+    refused = errors[(errors != 0) & (errors != KafkaError._QUEUE_FULL)]
+    if len(refused):
+        raise _unable(int(refused[0]))
+
+
+def _unable(code: int) -> KafkaException:
+    return KafkaException(KafkaError(code, "Unable to produce message"))
+
+
+def _queue(producer: Producer, topic: str, messages: npt.NDArray[Any]) -> None:
+    """Let the library copy the messages, and note in each that it did not take why."""
+    library = _library()
+    assert library is not None, "callers ask `available` first"  # noqa: S101 (narrows the type)
+    handle = ctypes.c_void_p.from_address(id(producer) + object.__basicsize__)
+    nameable = handle.value and "\0" not in topic
+    to = library.rd_kafka_topic_new(handle, topic.encode(), None) if nameable else None
+    if not to:
+        raise _unable(KafkaError._INVALID_ARG)
+    try:
+        library.rd_kafka_produce_batch(
+            to, _ANY_PARTITION, _COPY, messages.ctypes.data, len(messages)
+        )
+    finally:
+        library.rd_kafka_topic_destroy(to)
+
+
+def _binary(column: pa.Array) -> pa.Array:
+    kinds = (pa.types.is_binary, pa.types.is_large_binary)
+    return column if any(fits(column.type) for fits in kinds) else column.cast(pa.binary())
+
+
+def _messages(keys: pa.Array, values: pa.Array) -> npt.NDArray[Any]:
+    """Messages that point into the columns."""
+    messages = np.zeros(len(values), _MESSAGE)
+    for column, address, length in ((values, "payload", "length"), (keys, "key", "key_length")):
+        if column.null_count < len(column):
+            messages[address], messages[length] = _parts(column)
+    return messages
+
+
+def _parts(column: pa.Array) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """The address, none for a null, and the length of each value of the column."""
+    _, offsets, data = column.buffers()
+    wide = pa.types.is_large_binary(column.type)
+    bounds = np.frombuffer(offsets, np.int64 if wide else np.int32)
+    bounds = bounds[column.offset : column.offset + len(column) + 1].astype(np.int64)
+    base = data.address if data is not None and data.size else ctypes.addressof(_NOTHING)
+    addresses, lengths = bounds[:-1] + base, np.diff(bounds)
+    if column.null_count:
+        nulls = column.is_null().to_numpy(zero_copy_only=False)
+        addresses[nulls] = lengths[nulls] = 0
+    return addresses, lengths
+
+
+@cache
+def _library() -> ctypes.CDLL | None:
+    """The library that confluent_kafka itself has loaded, if it is one we know."""
+    known = version("confluent-kafka").startswith(_KNOWN)
+    if not known or sys.implementation.name != "cpython":
+        return None
+    try:
+        library = ctypes.CDLL(cimpl.__file__)
+        for name, (result, arguments) in _FUNCTIONS.items():
+            function = getattr(library, name)
+            function.restype, function.argtypes = result, arguments
+    except (OSError, AttributeError):
+        return None
+    return library if ctypes.sizeof(ctypes.c_void_p) == 8 else None
