@@ -19,14 +19,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from confluent_kafka.admin import AdminClient
-
 from penstock.engine.lease import End, Lease, Limits, Membership, Report
 from penstock.engine.references import Resolved
 from penstock.engine.traces import trace_of
 from penstock.engine.turns import Engine, Turn, TurnBroken
 from penstock.kafka import transactions
-from penstock.kafka.clients import Connection, secret_values
+from penstock.kafka.clients import Connection, GroupAdmin, secret_values
 from penstock.kafka.errors import KafkaFault
 from penstock.kafka.names import client_id, transactional_id
 from penstock.logs.levels import in_use
@@ -70,7 +68,7 @@ class Context:
     worker: WorkerConfig
     worker_id: str
     connection: Connection
-    admin: AdminClient
+    admin: GroupAdmin
     plugins: Plugins
     engine: Engine
     scheduler: Scheduler

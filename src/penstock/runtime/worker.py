@@ -17,6 +17,7 @@ from penstock.engine.session import LazySession, SparkSettings
 from penstock.engine.turns import Engine
 from penstock.engine.watches import HeartbeatServer
 from penstock.kafka import clients
+from penstock.kafka.clients import Connection, GroupAdmin
 from penstock.kafka.errors import BrokerUnavailable
 from penstock.kafka.foreign_group import refuse_foreign_group
 from penstock.kafka.membership import Membership
@@ -25,22 +26,18 @@ from penstock.logs.secrets import hide
 from penstock.runtime.assigner import Assigner
 from penstock.runtime.auto_restart import AutoRestarter
 from penstock.runtime.cluster import Cluster
-from penstock.runtime.config_store import ConfigStore
 from penstock.runtime.duties import Duties
 from penstock.runtime.end_offsets import EndOffsets
 from penstock.runtime.hands import Hands
 from penstock.runtime.herder import Herder
-from penstock.runtime.offset_store import OffsetStore
 from penstock.runtime.peers import Peers
 from penstock.runtime.plugins import Plugins
-from penstock.runtime.position_copies import PositionCopies
 from penstock.runtime.rest_config import Tls
-from penstock.runtime.roster import Roster
 from penstock.runtime.runner import Context
 from penstock.runtime.runners import Runners
 from penstock.runtime.scheduler import Scheduler
 from penstock.runtime.sink_keeper import SinkKeeper
-from penstock.runtime.status_store import StatusStore
+from penstock.runtime.stores import Stores
 from penstock.runtime.worker_config import WorkerConfig
 
 __all__ = ["Worker", "WorkerConfig"]
@@ -129,102 +126,72 @@ class Worker:
         admin = clients.admin(connection)
         refuse_foreign_group(admin, connection, config.group_id)
         config.create_storage_topics(admin)
-        topic = worker_topic(config.group_id)
-        configs = ConfigStore(
-            connection,
-            admin,
-            config["config.storage.topic"],
-            config.group_id,
-            config.replication("config"),
-        )
-        offsets = OffsetStore(
-            connection,
-            admin,
-            config["offset.storage.topic"],
-            config["offset.storage.partitions"],
-            config.replication("offset"),
-        )
-        statuses = StatusStore(
-            connection,
-            admin,
-            config["status.storage.topic"],
-            config["status.storage.partitions"],
-            config.replication("status"),
-        )
-        roster = Roster()
-        copies = PositionCopies(connection, admin, topic, config.replication("config"), roster.take)
-        self._open_stores(configs, offsets, statuses, copies)
+        stores = Stores.of(config, connection, admin)
+        stores.open(self._undo)
         kafka = admin.list_topics(timeout=10)
-        engine = self._engine(java, jars)
-        scheduler = self._scheduler(engine)
         connection = replace(connection, few_brokers=clients.few_brokers(kafka))
-        tls = self._tls.towards_peers() if self._tls else None
-        peers = Peers(self.worker_id, roster, configs.session_keys, tls)
-        self._undo.append(peers.close)
-        cluster = Cluster(topic, Runners(), self.herder.lock)
-        context = Context(
-            worker=config,
+        cluster = Cluster(worker_topic(config.group_id), Runners(), self.herder.lock)
+        context = self._context(connection, admin, stores, cluster, self._engine(java, jars))
+        cluster.duties = self._duties(context, stores, cluster)
+        self._follow(cluster, stores)
+        # The client's types know it only as the None it begins with.
+        return context, cluster, cast("str | None", kafka.cluster_id) or ""
+
+    def _context(
+        self,
+        connection: Connection,
+        admin: GroupAdmin,
+        stores: Stores,
+        cluster: Cluster,
+        engine: Engine,
+    ) -> Context:
+        return Context(
+            worker=self.config,
             worker_id=self.worker_id,
             connection=connection,
             admin=admin,
             plugins=self.plugins,
             engine=engine,
-            scheduler=scheduler,
-            configs=configs,
-            offsets=offsets,
-            statuses=statuses,
-            copies=copies,
+            scheduler=self._scheduler(engine),
+            configs=stores.configs,
+            offsets=stores.offsets,
+            statuses=stores.statuses,
+            copies=stores.copies,
             ends=EndOffsets(admin),
             membership=cluster.standing,
             generation=cluster.generation,
             still_wanted=cluster.still_wanted,
             put_tasks=cluster.put_tasks,
         )
+
+    def _duties(self, context: Context, stores: Stores, cluster: Cluster) -> Duties:
         assigner = Assigner(
             worker_id=self.worker_id,
             url=self.url,
-            group_id=config.group_id,
-            admin=admin,
-            producer=clients.producer(connection),
-            configs=configs,
-            roster=roster,
-            topic=copies.log,
+            group_id=self.config.group_id,
+            admin=context.admin,
+            producer=clients.producer(context.connection),
+            configs=stores.configs,
+            roster=stores.roster,
+            topic=stores.copies.log,
         )
-        hands = Hands(context, cluster.runners, roster)
-        cluster.duties = Duties(context, roster, assigner, hands, peers)
-        self._follow(cluster, configs, roster)
-        # The client's types know it only as the None it begins with.
-        return context, cluster, cast("str | None", kafka.cluster_id) or ""
+        tls = self._tls.towards_peers() if self._tls else None
+        peers = Peers(self.worker_id, stores.roster, stores.configs.session_keys, tls)
+        self._undo.append(peers.close)
+        hands = Hands(context, cluster.runners, stores.roster)
+        return Duties(context, stores.roster, assigner, hands, peers)
 
-    def _follow(self, cluster: Cluster, configs: ConfigStore, roster: Roster) -> None:
+    def _follow(self, cluster: Cluster, stores: Stores) -> None:
         """From now on, what the topics say is done."""
 
         def assigned(name: str) -> None:
-            if roster.owner(name) != self.worker_id:
+            if stores.roster.owner(name) != self.worker_id:
                 cluster.runners.doubt(name)
             cluster.changed(name)
 
-        configs.on_change = cluster.changed
-        roster.on_assignment = assigned
-        roster.on_worker = cluster.ask_for_balance
-
-    def _open_stores(
-        self,
-        configs: ConfigStore,
-        offsets: OffsetStore,
-        statuses: StatusStore,
-        copies: PositionCopies,
-    ) -> None:
-        for begin, end in (
-            (configs.log.start, configs.log.stop),
-            (offsets.log.start, offsets.log.stop),
-            (statuses.start, statuses.stop),
-            (copies.log.start, copies.log.stop),
-        ):
-            begin()
-            self._undo.append(end)
-        for store in (configs, offsets, statuses, copies):
-            store.log.read_to_end()
+        stores.configs.on_change = cluster.changed
+        stores.roster.on_assignment = assigned
+        stores.roster.on_worker = cluster.ask_for_balance
 
     def _engine(self, java: Java, jars: Jars) -> Engine:
         settings = SparkSettings(
@@ -257,13 +224,10 @@ class Worker:
             session_timeout_ms=config["session.timeout.ms"],
         )
         keeper = SinkKeeper(context, cluster, self.herder.lock)
-        membership.start()
-        self._undo.append(membership.stop)
-        keeper.start()
-        self._undo.append(keeper.stop)
         restarter = AutoRestarter(context, self.herder.do_as_told)
-        restarter.start()
-        self._undo.append(restarter.stop)
+        for part in (membership, keeper, restarter):
+            part.start()
+            self._undo.append(part.stop)
         self._undo.append(cluster.stop)
         if not cluster.wait_until_settled(ELECTION_SECONDS):
             refuse_foreign_group(context.admin, context.connection, config.group_id)
