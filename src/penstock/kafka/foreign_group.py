@@ -15,6 +15,7 @@ from confluent_kafka.admin import AdminClient
 
 from penstock.kafka.clients import Connection
 from penstock.kafka.errors import PASSING, KafkaFault, describe
+from penstock.kafka.groups import NEVER
 
 log = logging.getLogger(__name__)
 
@@ -40,9 +41,11 @@ def _is_foreign(client: AdminClient, group: str) -> bool:
     """Whether members of another kind are in the group, or were the last to be."""
     deadline = time.monotonic() + WAIT_SECONDS
     while True:
-        asked = client.describe_consumer_groups([group], request_timeout=WAIT_SECONDS)
+        asked = client.describe_consumer_groups([group], **NEVER)
         try:
-            asked[group].result(2 * WAIT_SECONDS)
+            asked[group].result(WAIT_SECONDS)
+        except TimeoutError:
+            return False
         except KafkaException as error:
             code = error.args[0].code()
             if code not in PASSING or time.monotonic() > deadline:

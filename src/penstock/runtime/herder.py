@@ -24,6 +24,7 @@ from penstock.runtime.loggers import Loggers
 from penstock.runtime.metrics_text import MetricsText
 from penstock.runtime.metrics_view import MetricsView
 from penstock.runtime.offsets_api import OffsetsApi
+from penstock.runtime.own_checks import OwnChecks
 from penstock.runtime.peers import NO_LEADER, Answer, NotLeading
 from penstock.runtime.plugins import Plugins
 from penstock.runtime.reachability import Reachability
@@ -43,7 +44,8 @@ class Herder:
 
     def __init__(self, plugins: Plugins, group_id: str, rules: Rules | None = None) -> None:
         self._plugins = plugins
-        self._validator = Validator(plugins, group_id, rules)
+        self._own_checks = OwnChecks()
+        self._validator = Validator(plugins, group_id, rules, self._own_checks)
         self._guarded = GuardedValidator(self._validator)
         self._loggers = Loggers()
         self._locks: dict[str, threading.RLock] = defaultdict(threading.RLock)
@@ -66,6 +68,10 @@ class Herder:
         self._metrics = MetricsView(context, watch)
         self._metrics_text = MetricsText(context, watch, lambda: cluster.health()[0] == "healthy")
         context.configs.on_logger_level = self._loggers.change
+
+    def close(self) -> None:
+        """Leave no process behind."""
+        self._own_checks.close()
 
     def lock(self, name: str) -> threading.RLock:
         """Held by whoever changes a connector."""

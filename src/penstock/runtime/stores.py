@@ -30,22 +30,19 @@ class Stores:
     @staticmethod
     def of(config: WorkerConfig, connection: Connection, admin: AdminClient) -> Stores:
         """Those of the worker's cluster, not yet open."""
-        clients, roster = (connection, admin), Roster()
+        roster = Roster()
+
+        def topic(kind: str) -> tuple[str, int, int]:
+            name, partitions = f"{kind}.storage.topic", f"{kind}.storage.partitions"
+            return config[name], config[partitions], config.replication(kind)
+
+        configs, replication = config["config.storage.topic"], config.replication("config")
+        workers = worker_topic(config.group_id)
         return Stores(
-            ConfigStore(
-                *clients,
-                config["config.storage.topic"],
-                config.group_id,
-                config.replication("config"),
-            ),
-            OffsetStore(*clients, *_topic(config, "offset")),
-            StatusStore(*clients, *_topic(config, "status")),
-            PositionCopies(
-                *clients,
-                worker_topic(config.group_id),
-                config.replication("config"),
-                roster.take,
-            ),
+            ConfigStore(connection, admin, configs, config.group_id, replication),
+            OffsetStore(connection, admin, *topic("offset")),
+            StatusStore(connection, admin, *topic("status")),
+            PositionCopies(connection, admin, workers, replication, roster.take),
             roster,
         )
 
@@ -61,9 +58,3 @@ class Stores:
             undo.append(end)
         for store in (self.configs, self.offsets, self.statuses, self.copies):
             store.log.read_to_end()
-
-
-def _topic(config: WorkerConfig, kind: str) -> tuple[str, int, int]:
-    """Name, partitions and replication of a topic."""
-    name, partitions = config[f"{kind}.storage.topic"], config[f"{kind}.storage.partitions"]
-    return name, partitions, config.replication(kind)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,6 +10,7 @@ from penstock.kafka.names import sink_group
 from penstock.runtime.connector_config import SINK, SOURCE, sink_topic_errors
 from penstock.runtime.errors import BadRequest
 from penstock.runtime.override_policy import clients_used
+from penstock.runtime.own_checks import Errors, asked_here
 from penstock.runtime.part_keys import Parts
 from penstock.runtime.plugins import Plugin, Plugins
 from penstock.runtime.redaction import redacted, resolved_to_validate
@@ -70,7 +71,14 @@ class Validated:
 class Validator:
     """Validates connector configurations against the installed plugins."""
 
-    def __init__(self, plugins: Plugins, group_id: str, rules: Rules | None = None) -> None:
+    def __init__(
+        self,
+        plugins: Plugins,
+        group_id: str,
+        rules: Rules | None = None,
+        own_checks: Callable[[type[Connector], Mapping[str, str]], Errors] = asked_here,
+    ) -> None:
+        self._own_checks = own_checks
         self._plugins = plugins
         self._group_id = group_id
         self._rules = rules or Rules()
@@ -142,7 +150,7 @@ class Validator:
         own = {key.name for key in plugin.cls.config_def}
         if any(value.errors for value in values if value.name in own):
             return []
-        return list(plugin.cls().validate(self._plugins.handed(plugin, config)))
+        return list(self._own_checks(plugin.cls, self._plugins.handed(plugin, config)))
 
 
 def _with_errors(values: list[ConfigValue], extra: list[tuple[str, str]]) -> list[ConfigValue]:

@@ -68,7 +68,7 @@ class Worker:
         self.herder = Herder(self.plugins, config.group_id, config.rules)
         self._kafka_port = embedded_kafka_port
         self._broker: EmbeddedBroker | None = None
-        self._undo: list[Callable[[], None]] = []
+        self._undo: list[Callable[[], None]] = [self.herder.close]
         self._stopped = threading.Event()
 
     @property

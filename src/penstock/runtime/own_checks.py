@@ -1,0 +1,120 @@
+"""A connector's own checks of a configuration, which are other people's code and may hang.
+
+What comes with Penstock is asked in this process. What does not is asked in a process of its own,
+which is kept for the next check, and killed when it does not answer.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+
+from penstock.runtime import callbacks
+from penstock.runtime.callbacks import CallbackHangs
+from penstock.runtime.check_process import Answer, Question
+from penstock.sdk.connectors import Connector
+from penstock.sdk.errors import FatalError
+
+MOST_AT_ONCE = 4
+"""Processes that check configurations at one time; one of them stays for the next check."""
+
+Errors = Sequence[tuple[str, str]]
+
+
+def asked_here(cls: type[Connector], config: Mapping[str, str]) -> Errors:
+    """(key, message) pairs, found in this process."""
+    return cls().validate(config)
+
+
+class OwnChecks:
+    """Asks connectors in processes that can be killed. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._places = threading.BoundedSemaphore(MOST_AT_ONCE)
+        self._lock = threading.Lock()
+        self._kept: _Checker | None = None
+
+    def __call__(self, cls: type[Connector], config: Mapping[str, str]) -> Errors:
+        """(key, message) pairs; CallbackHangs if the connector does not answer."""
+        if cls.validate is Connector.validate:
+            return ()
+        if cls.__module__.startswith("penstock."):
+            return asked_here(cls, config)
+        return self._ask((cls.__module__, cls.__qualname__, dict(config)))
+
+    def close(self) -> None:
+        """End the process that is kept."""
+        if (kept := self._take()) is not None:
+            kept.kill()
+
+    def _ask(self, question: Question) -> Errors:
+        began, what = time.monotonic(), f"validating a configuration of {question[1]}"
+        if not self._places.acquire(timeout=callbacks.CALLBACK_SECONDS):
+            raise CallbackHangs(what, began)
+        try:
+            checker = self._take() or _Checker()
+            errors, raised = checker.ask(question, what)
+            self._keep(checker)
+        finally:
+            self._places.release()
+        if raised is not None:
+            raise raised
+        return errors
+
+    def _take(self) -> _Checker | None:
+        with self._lock:
+            kept, self._kept = self._kept, None
+        return kept if kept is None or kept.alive else None
+
+    def _keep(self, checker: _Checker) -> None:
+        with self._lock:
+            checker_before, self._kept = self._kept, checker
+        if checker_before is not None:
+            checker_before.kill()
+
+
+class _Checker:
+    """One process; serves one caller at a time."""
+
+    def __init__(self) -> None:
+        ours, theirs = Pipe()
+        self._connection: Connection[Question, Answer] = ours
+        descriptor = theirs.fileno()
+        command = [sys.executable, "-m", "penstock.runtime.check_process", str(descriptor)]
+        with theirs:
+            # A session of its own: Ctrl-C is for the worker, which then closes the connection.
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, pass_fds=[descriptor], start_new_session=True
+            )
+
+    @property
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    def ask(self, question: Question, what: str) -> Answer:
+        """The answer; the process is gone if there is none."""
+        began = time.monotonic()
+        try:
+            self._connection.send(question)
+            if self._connection.poll(callbacks.CALLBACK_SECONDS):
+                return self._connection.recv()
+        except (EOFError, OSError):
+            self.kill()
+            raise FatalError(
+                f"{what} ended its process (os._exit, a signal or out of memory)"
+            ) from None
+        self.kill()
+        raise CallbackHangs(what, began)
+
+    def kill(self) -> None:
+        """End the process, and wait until it is gone."""
+        with contextlib.suppress(OSError):
+            self._process.kill()
+        self._process.wait()
+        self._connection.close()
