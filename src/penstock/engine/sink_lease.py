@@ -19,9 +19,10 @@ from penstock.engine.dead_letters import DeadLetters
 from penstock.engine.heartbeats import Heartbeat
 from penstock.engine.lease import SinkLease
 from penstock.engine.lease_loop import LeaseLoop
-from penstock.engine.topic_reader import Position, TopicReader
+from penstock.engine.topic_reader import TopicReader
 from penstock.kafka.errors import LeaseLost
 from penstock.kafka.sink_copies import copy_key, copy_value
+from penstock.kafka.topics import Position
 from penstock.kafka.transactions import GroupOffsets, Transactions
 from penstock.sdk.errors import RecordError, RetriableError
 from penstock.sdk.tasks import SinkTask
