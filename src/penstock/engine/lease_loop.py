@@ -6,17 +6,22 @@ when the lease is over and how it is reported is decided here.
 
 from __future__ import annotations
 
+import logging
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 from penstock.engine import producers
+from penstock.engine.commits import Commits
 from penstock.engine.heartbeats import Heartbeat, beating
 from penstock.engine.lease import End, Lease, Report
 from penstock.engine.lease_logs import logged
 from penstock.engine.traces import ending_of, trace_of
 from penstock.kafka.errors import LeaseLost
 from penstock.kafka.transactions import Transactions
+
+log = logging.getLogger(__name__)
 
 L = TypeVar("L", bound=Lease)
 
@@ -32,6 +37,7 @@ class LeaseLoop(ABC, Generic[L]):
         self._lease = lease
         self._heartbeat = heartbeat
         self._progress = heartbeat.progress
+        self._commits = Commits()
         self._topics: set[str] = set()
         self._until = time.monotonic() + lease.limits.lease_seconds
 
@@ -41,13 +47,15 @@ class LeaseLoop(ABC, Generic[L]):
         try:
             self._move_records(producer)
         except BaseException:
+            self._commits.close()
             producer.abort()
             raise
+        self._commits.close()
         producers.keep(self._lease, producer)
 
     @abstractmethod
     def _move_records(self, producer: Transactions) -> None:
-        """Run the task until ``_over``, and commit what it has moved."""
+        """Run the task until ``_over``, commit what it has moved, and settle the last commit."""
 
     @abstractmethod
     def _outcome(self) -> dict[str, Any]:
@@ -91,12 +99,19 @@ class LeaseLoop(ABC, Generic[L]):
             or self._bytes >= limits.transaction_bytes
         )
 
-    def _committed_now(self) -> None:
-        """The transaction is in: what was counted has been moved."""
-        self._progress.step()
-        self._progress.records += self._records
-        self._progress.payload_bytes += self._bytes
-        self._progress.transactions += 1
+    def _begin_commit(self, commit: Callable[[], None], then: Callable[[], None]) -> None:
+        """What was counted up to now is moved once the commit is in; ``then`` is called first."""
+        records, payload_bytes = self._records, self._bytes
+
+        def committed() -> None:
+            then()
+            log.debug("committed %d records", records)
+            self._progress.step()
+            self._progress.records += records
+            self._progress.payload_bytes += payload_bytes
+            self._progress.transactions += 1
+
+        self._commits.begin(commit, committed)
         self._begin_anew()
 
     def _begin_anew(self) -> None:

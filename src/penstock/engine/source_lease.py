@@ -6,7 +6,6 @@ transaction is old or big enough, or the source has run dry.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -24,8 +23,6 @@ from penstock.sdk.offsets import OffsetReader, canonical
 from penstock.sdk.packing import pack
 from penstock.sdk.records import SourceRecord
 from penstock.sdk.tasks import SourceTask
-
-log = logging.getLogger(__name__)
 
 MAX_ABORTS = 5
 
@@ -72,9 +69,11 @@ class SourceLoop(LeaseLoop[SourceLease]):
             if self._commit_due(dry=not batches):
                 self._commit(producer)
             if not batches:
+                self._commits.settle()
                 self._heartbeat.finish.wait(self._lease.limits.poll_pause)
         self._raise_if_orphaned()
         self._commit(producer)
+        self._commits.settle()
 
     def _poll(self, task: SourceTask) -> list[SourceBatch]:
         try:
@@ -86,8 +85,10 @@ class SourceLoop(LeaseLoop[SourceLease]):
         return batches
 
     def _produce(self, producer: Transactions, batch: SourceBatch) -> None:
+        encoded = self._lease.pipeline.encode(batch.records)
+        self._commits.settle()
         self._begin()
-        sent = produce(producer, self._lease.pipeline.encode(batch.records))
+        sent = produce(producer, encoded)
         self._count(sent.records, sent.payload_bytes)
         self._topics |= sent.topics
         for partition, offset in batch.offsets:
@@ -104,14 +105,16 @@ class SourceLoop(LeaseLoop[SourceLease]):
     def _commit(self, producer: Transactions) -> None:
         if self._began is None:
             return
-        lease = self._lease
-        offsets = [(lease.offsets_topic, k, dump(o)) for k, _, o in self._pending.values()]
-        producer.commit(offsets, [self._lease.membership.offsets()])
-        log.debug("committed %d records", self._records)
-        self._positions.update(self._pending)
-        self._committed.update(self._pending)
+        lease, pending = self._lease, self._pending
+        offsets = [(lease.offsets_topic, k, dump(o)) for k, _, o in pending.values()]
+
+        def committed() -> None:
+            self._positions.update(pending)
+            self._committed.update(pending)
+
+        members = [lease.membership.offsets()]
+        self._begin_commit(lambda: producer.commit(offsets, members), committed)
         self._pending = {}
-        self._committed_now()
 
 
 def _as_batches(polled: SourceBatch | Sequence[SourceRecord] | None) -> list[SourceBatch]:
