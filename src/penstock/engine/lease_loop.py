@@ -6,11 +6,14 @@ when the lease is over and how it is reported is decided here.
 
 from __future__ import annotations
 
+import logging
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 from penstock.engine import producers
+from penstock.engine.commits import Commits
 from penstock.engine.heartbeats import Heartbeat, beating
 from penstock.engine.lease import End, Lease, Report
 from penstock.engine.lease_config import resolved
@@ -22,6 +25,8 @@ from penstock.kafka.errors import LeaseLost
 from penstock.kafka.transactions import Transactions
 from penstock.logs.secrets import hidden_from
 from penstock.sdk.errors import ConfigError
+
+log = logging.getLogger(__name__)
 
 L = TypeVar("L", bound=Lease)
 
@@ -39,6 +44,7 @@ class LeaseLoop(ABC, Generic[L]):
         self._pipeline = lease.pipeline
         self._heartbeat = heartbeat
         self._progress = heartbeat.progress
+        self._commits = Commits()
         self._topics: set[str] = set()
         self._until = time.monotonic() + lease.limits.lease_seconds
 
@@ -48,13 +54,15 @@ class LeaseLoop(ABC, Generic[L]):
         try:
             self._move_records(producer)
         except BaseException:
+            self._commits.close()
             producer.abort()
             raise
+        self._commits.close()
         producers.keep(self._lease, producer)
 
     @abstractmethod
     def _move_records(self, producer: Transactions) -> None:
-        """Run the task until ``_over``, and commit what it has moved."""
+        """Run the task until ``_over``, commit what it has moved, and settle the last commit."""
 
     @abstractmethod
     def _outcome(self) -> dict[str, Any]:
@@ -100,10 +108,22 @@ class LeaseLoop(ABC, Generic[L]):
             or self._bytes >= limits.transaction_bytes
         )
 
-    def _committed_now(self, began: float) -> None:
-        """The transaction, whose commit began then, is in: what was counted has been moved."""
-        self._progress.step()
-        self._progress.count_commit(self._records, self._bytes, time.monotonic() - began)
+    def _begin_commit(
+        self, began: float, commit: Callable[[], None], then: Callable[[], None]
+    ) -> None:
+        """Start a commit, whose first part began then, beside which the lease goes on.
+
+        What was counted up to now is moved once it is in; ``then`` is called first.
+        """
+        records, payload_bytes = self._records, self._bytes
+
+        def committed() -> None:
+            then()
+            log.debug("committed %d records", records)
+            self._progress.step()
+            self._progress.count_commit(records, payload_bytes, self._commits.ended - began)
+
+        self._commits.begin(commit, committed)
         self._begin_anew()
 
     def _begin_anew(self) -> None:

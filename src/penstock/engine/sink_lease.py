@@ -7,7 +7,6 @@ of the positions are committed in one transaction.
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Callable, Iterable
 from contextlib import closing
@@ -23,16 +22,15 @@ from penstock.engine.new_topics import NewTopics, TopicGroup
 from penstock.engine.pipeline import without
 from penstock.engine.retrying import retried
 from penstock.engine.stage_error import StageError
-from penstock.engine.topic_reader import Position, TopicReader
+from penstock.engine.topic_reader import TopicReader
 from penstock.kafka.errors import LeaseLost
 from penstock.kafka.sink_copies import copy_key, copy_value
+from penstock.kafka.topics import Position
 from penstock.kafka.transactions import GroupOffsets, Transactions
 from penstock.sdk.errors import RecordError, RetriableError
 from penstock.sdk.tasks import SinkTask
 
-log = logging.getLogger(__name__)
-
-MOST_RECORDS = 5_000
+MOST_RECORDS = 20_000
 FEWEST_RECORDS = 100
 SHORT, LONG = 0.1, 0.5
 """Seconds within which a batch should be put: a lease hears *finish* only between batches."""
@@ -82,8 +80,11 @@ class SinkLoop(LeaseLoop[SinkLease]):
             # Dry, the reader may still have moved, over markers and aborted records.
             if not batches or self._commit_due(dry=False):
                 self._commit_reached(task, reader)
+            if not batches:
+                self._commits.settle()
         self._raise_if_orphaned()
         self._commit_reached(task, reader)
+        self._commits.settle()
 
     def _mark_beginning(self, task: SinkTask) -> None:
         """Before a task's very first record: commit where its target stands now.
@@ -97,6 +98,7 @@ class SinkLoop(LeaseLoop[SinkLease]):
         metadata = self._retrying(task.flush)
         if metadata:
             self._commit({(a.topic, a.partition): a.offset for a in assignments}, metadata, began)
+            self._commits.settle()
 
     def _put_partition(self, task: SinkTask, raw: pa.RecordBatch) -> None:
         began = time.monotonic()
@@ -168,6 +170,7 @@ class SinkLoop(LeaseLoop[SinkLease]):
 
     def _commit_reached(self, task: SinkTask, reader: TopicReader) -> None:
         """Commit how far the reader has come, all of which has been put."""
+        self._commits.settle()
         ends = {
             position: end
             for position, end in reader.reached.items()
@@ -178,19 +181,20 @@ class SinkLoop(LeaseLoop[SinkLease]):
             self._commit(ends, self._retrying(task.flush), began)
 
     def _commit(self, ends: dict[Position, int], metadata: str, began: float) -> None:
-        lease, producer = self._lease, self._producer
-        letters = self._dead.take_letters()
-        self._dead_letter_topic.ensure({letter[0] for letter in letters})
-        for topic, value, key, headers in letters:
-            producer.send(topic, value, key, headers=headers)
+        lease, letters = self._lease, self._dead.take_letters()
         offsets = [(t, p, end, metadata) for (t, p), end in ends.items()]
-        producer.commit(
-            self._copies(ends, metadata),
-            [GroupOffsets(lease.group_metadata, offsets), lease.membership.offsets()],
-        )
-        log.debug("committed %s", offsets)
-        self._committed_now(began)
-        self._committed |= {position: (end, metadata) for position, end in ends.items()}
+        groups = [GroupOffsets(lease.group_metadata, offsets), lease.membership.offsets()]
+
+        def commit() -> None:
+            self._dead_letter_topic.ensure({letter[0] for letter in letters})
+            for topic, value, key, headers in letters:
+                self._producer.send(topic, value, key, headers=headers)
+            self._producer.commit(self._copies(ends, metadata), groups)
+
+        def committed() -> None:
+            self._committed |= {position: (end, metadata) for position, end in ends.items()}
+
+        self._begin_commit(began, commit, committed)
 
     def _copies(
         self, ends: dict[Position, int], metadata: str

@@ -6,9 +6,9 @@ transaction is old or big enough, or the source has run dry.
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -32,8 +32,6 @@ from penstock.sdk.offsets import OffsetReader, canonical
 from penstock.sdk.packing import pack
 from penstock.sdk.records import SourceRecord
 from penstock.sdk.tasks import SourceTask
-
-log = logging.getLogger(__name__)
 
 MAX_ABORTS = 5
 
@@ -82,9 +80,11 @@ class SourceLoop(LeaseLoop[SourceLease]):
             if self._commit_due(dry=not batches):
                 self._commit(producer)
             if not batches:
+                self._commits.settle()
                 self._heartbeat.finish.wait(self._lease.limits.poll_pause)
         self._raise_if_orphaned()
         self._commit(producer)
+        self._commits.settle()
 
     def _poll(self, task: SourceTask) -> list[SourceBatch]:
         began = time.monotonic()
@@ -105,8 +105,9 @@ class SourceLoop(LeaseLoop[SourceLease]):
         self._progress.count_batch(records, seconds)
 
     def _produce(self, producer: Transactions, batch: SourceBatch) -> None:
-        self._begin()
         encoded = self._encoded(batch.records)
+        self._commits.settle()
+        self._begin()
         if self._lease.topic_groups:
             self._new_topics.ensure(topics_in(encoded))
         sent = produce(producer, encoded)
@@ -142,15 +143,18 @@ class SourceLoop(LeaseLoop[SourceLease]):
     def _commit(self, producer: Transactions) -> None:
         if self._began is None:
             return
-        lease, began = self._lease, time.monotonic()
-        offsets = [(lease.offsets_topic, k, dump(o)) for k, _, o in self._pending.values()]
-        producer.commit(offsets, [self._lease.membership.offsets()])
-        log.debug("committed %d records", self._records)
-        self._positions.update(self._pending)
-        self._committed.update(self._pending)
+        lease, pending, records = self._lease, self._pending, self._records
+        offsets = [(lease.offsets_topic, k, dump(o)) for k, _, o in pending.values()]
+
+        def committed() -> None:
+            self._positions.update(pending)
+            self._committed.update(pending)
+            self._progress.given += records
+
+        members = [lease.membership.offsets()]
+        commit = partial(producer.commit, offsets, members)
+        self._begin_commit(time.monotonic(), commit, committed)
         self._pending = {}
-        self._progress.given += self._records
-        self._committed_now(began)
 
 
 def _as_batches(polled: SourceBatch | Sequence[SourceRecord] | None) -> list[SourceBatch]:

@@ -7,20 +7,19 @@ record, and would be read again for ever.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
-from confluent_kafka import KafkaError, Message, TopicPartition
+from confluent_kafka import KafkaError
 
-from penstock.kafka import clients
+from penstock.engine.record_consumer import RecordConsumer
+from penstock.kafka import clients, column_consumer
 from penstock.kafka.clients import Connection
+from penstock.kafka.column_consumer import ColumnConsumer, Run, Signal
 from penstock.kafka.errors import PASSING, LeaseLost, describe
-from penstock.sdk.batches import HEADERS, record_batch
-
-Position = tuple[str, int]
-BINARY = pa.binary()
+from penstock.kafka.topics import Position
+from penstock.sdk.batches import record_batch
 
 SETTINGS: dict[str, Any] = {
     # Deleted before it was read: told to the worker, never skipped.
@@ -47,10 +46,16 @@ class TopicReader:
         self.reached: dict[Position, int] = {}
         """The next offset of every partition that has moved since the start."""
         self._starts = dict(starts)
-        self._headers = headers
-        self._timestamps = timestamps
-        self._consumer = clients.reader(connection, **{**SETTINGS, **(settings or {})})
-        self._consumer.assign([TopicPartition(t, p, o) for (t, p), o in starts.items()])
+        self._consumer: _ColumnBatches | RecordConsumer
+        chosen = {**SETTINGS, **(settings or {})}
+        if headers or not column_consumer.available():
+            consumer = clients.reader(connection, **chosen)
+            wanted = {"headers": headers, "timestamps": timestamps}
+            self._consumer = RecordConsumer(consumer, starts, **wanted)
+        else:
+            all_settings = clients.reader_settings(connection, **chosen)
+            columns = ColumnConsumer(all_settings, starts, timestamps=timestamps)
+            self._consumer = _ColumnBatches(columns)
 
     def read(self, most: int, patience: float) -> list[pa.RecordBatch]:
         """What there is, at most ``most`` records; waits up to ``patience`` seconds for a first.
@@ -58,76 +63,51 @@ class TopicReader:
         Each batch holds records of one topic-partition, ``key`` and ``value`` as bytes, in the
         layout of ``penstock.sdk.batches``.
         """
-        messages = self._consumer.consume(1, patience)
-        if messages and most > 1:
-            messages += self._consumer.consume(most - 1, 0)
-        return list(self._batches(messages))
+        batches, signals = self._consumer.take(most, patience)
+        for batch in batches:
+            topic, partition = (
+                batch.column("topic")[0].as_py(),
+                batch.column("partition")[0].as_py(),
+            )
+            self._move((topic, partition), batch.column("offset")[-1].as_py() + 1)
+        for signal in signals:
+            self._heed(signal)
+        return batches
 
     def close(self) -> None:
         """Read no more."""
         self._consumer.close()
 
-    def _batches(self, messages: Sequence[Message]) -> Iterator[pa.RecordBatch]:
-        records = [message for message in messages if message.error() is None]
-        for position, run in self._by_partition(records).items():
-            self._move(position, (run[-1].offset() or 0) + 1)
-            yield self._batch(position, run)
-        if len(records) < len(messages):
-            self._heed(message for message in messages if message.error() is not None)
-
-    def _batch(self, position: Position, records: Sequence[Message]) -> pa.RecordBatch:
-        topic, partition = position
-        rows = len(records)
-        times = (record.timestamp()[1] for record in records) if self._timestamps else None
-        return record_batch(
-            topic,
-            pa.array([record.value() for record in records], BINARY),
-            key=_keys(records),
-            partition=pa.repeat(pa.scalar(partition, pa.int32()), rows),
-            timestamp=pa.array(times, pa.int64(), size=rows) if times else None,
-            headers=pa.array(map(_headers, records), HEADERS, size=rows) if self._headers else None,
-            offset=_offsets(records),
-        )
-
-    def _by_partition(self, records: list[Message]) -> dict[Position, list[Message]]:
-        if len(self._starts) == 1:
-            return dict.fromkeys(self._starts, records) if records else {}
-        runs: dict[Position, list[Message]] = {}
-        for record in records:
-            runs.setdefault(_position(record), []).append(record)
-        return runs
-
-    def _heed(self, signals: Iterator[Message]) -> None:
-        for signal in signals:
-            error = signal.error()
-            if error is None or error.code() in PASSING:
-                continue
-            if error.code() != KafkaError._PARTITION_EOF:
-                raise LeaseLost(describe(error))
-            self._move(_position(signal), signal.offset() or 0)
+    def _heed(self, signal: Signal) -> None:
+        code = signal.error.code()
+        if code == KafkaError._PARTITION_EOF:
+            self._move((signal.topic, signal.partition), signal.offset)
+        elif code not in PASSING:
+            raise LeaseLost(describe(signal.error))
 
     def _move(self, position: Position, offset: int) -> None:
         if offset > self.reached.get(position, self._starts[position]):
             self.reached[position] = offset
 
 
-def _position(message: Message) -> Position:
-    return str(message.topic()), int(message.partition() or 0)
+class _ColumnBatches:
+    """What a column consumer gives, in the layout of batches."""
+
+    def __init__(self, consumer: ColumnConsumer) -> None:
+        self._consumer = consumer
+        self.close = consumer.close
+
+    def take(self, most: int, patience: float) -> tuple[list[pa.RecordBatch], list[Signal]]:
+        runs, signals = self._consumer.take(most, patience)
+        return [_batch(run) for run in runs], signals
 
 
-def _keys(records: Sequence[Message]) -> pa.Array:
-    keys = [record.key() for record in records]
-    return pa.nulls(len(keys), BINARY) if keys.count(None) == len(keys) else pa.array(keys, BINARY)
-
-
-def _offsets(records: Sequence[Message]) -> pa.Array:
-    """Without a look at each, where none is missing between the first and the last."""
-    first, last = records[0].offset() or 0, records[-1].offset() or 0
-    if last - first + 1 == len(records):
-        return pa.array(np.arange(first, last + 1))
-    return pa.array([record.offset() for record in records], pa.int64())
-
-
-def _headers(record: Message) -> list[dict[str, Any]] | None:
-    found: Any = record.headers()
-    return [{"key": key, "value": value} for key, value in found] if found else None
+def _batch(run: Run) -> pa.RecordBatch:
+    return record_batch(
+        run.topic,
+        run.values,
+        key=run.keys,
+        partition=pa.repeat(pa.scalar(run.partition, pa.int32()), len(run.values)),
+        timestamp=run.timestamps,
+        offset=pa.array(run.offsets),
+    )

@@ -164,23 +164,32 @@ def reader(
     **settings: Any,
 ) -> Consumer:
     """A consumer for ``assign``: it belongs to no group, stores nothing, reports ends."""
-    return Consumer(
-        {
-            **connection.settings(),
-            "group.id": group,
-            "enable.auto.commit": False,
-            "enable.auto.offset.store": False,
-            "enable.partition.eof": True,
-            "auto.offset.reset": "earliest",
-            "isolation.level": "read_committed" if committed else "read_uncommitted",
-            "fetch.wait.max.ms": 100,
-            "fetch.message.max.bytes": MAX_MESSAGE_BYTES,
-            "fetch.max.bytes": MAX_MESSAGE_BYTES,
-            "receive.message.max.bytes": MAX_MESSAGE_BYTES + 1024 * 1024,
-            **settings,
-        },
-        logger=log,
-    )
+    all_settings = reader_settings(connection, committed=committed, group=group, **settings)
+    return Consumer(all_settings, logger=log)
+
+
+def reader_settings(
+    connection: Connection,
+    *,
+    committed: bool = True,
+    group: str = "penstock-reader",
+    **settings: Any,
+) -> dict[str, Any]:
+    """The settings of such a consumer."""
+    return {
+        **connection.settings(),
+        "group.id": group,
+        "enable.auto.commit": False,
+        "enable.auto.offset.store": False,
+        "enable.partition.eof": True,
+        "auto.offset.reset": "earliest",
+        "isolation.level": "read_committed" if committed else "read_uncommitted",
+        "fetch.wait.max.ms": 100,
+        "fetch.message.max.bytes": MAX_MESSAGE_BYTES,
+        "fetch.max.bytes": MAX_MESSAGE_BYTES,
+        "receive.message.max.bytes": MAX_MESSAGE_BYTES + 1024 * 1024,
+        **settings,
+    }
 
 
 def group_metadata(connection: Connection, group: str) -> bytes:

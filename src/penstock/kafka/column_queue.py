@@ -1,51 +1,25 @@
 """Arrow columns into a producer's queue, without a Python object or call per record.
 
 ``Producer.produce`` takes one record and costs about a microsecond, most of it Python's. The C
-library under it takes whole arrays of messages, which point into Arrow's buffers. Its functions
-are public; what is not is the address of the library's handle within a ``Producer``, the first
-field of every release from 0.9 to 2.x. Where that is not certain, ``available`` is false and
-callers send record by record.
+library takes whole arrays of messages, which point into Arrow's buffers.
 """
 
 from __future__ import annotations
 
 import ctypes
-import sys
-from functools import cache
-from importlib.metadata import version
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from confluent_kafka import KafkaError, KafkaException, Producer, cimpl
+from confluent_kafka import KafkaError, KafkaException, Producer
+
+from penstock.kafka import librdkafka
+from penstock.kafka.librdkafka import MESSAGE, handle
 
 _ANY_PARTITION: Final = -1
 _COPY: Final = 0x2
 """The library copies what the messages point to: our columns may go at once."""
-_KNOWN: Final = "2."
-
-_FUNCTIONS: Final = {
-    "rd_kafka_topic_new": (
-        ctypes.c_void_p,
-        [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p],
-    ),
-    "rd_kafka_topic_destroy": (None, [ctypes.c_void_p]),
-    "rd_kafka_produce_batch": (
-        ctypes.c_int,
-        [ctypes.c_void_p, ctypes.c_int32, ctypes.c_int, ctypes.c_void_p, ctypes.c_int],
-    ),
-}
-
-_MESSAGE: Final = np.dtype(
-    {
-        "names": ["error", "payload", "length", "key", "key_length"],
-        "formats": ["i4", "u8", "u8", "u8", "u8"],
-        "offsets": [0, 24, 32, 40, 48],
-        "itemsize": 72,
-    }
-)
-"""``rd_kafka_message_t`` on a 64-bit machine, without the fields that stay zero."""
 
 _NOTHING: Final = ctypes.create_string_buffer(1)
 """Where empty payloads point: no address at all would mean null."""
@@ -53,7 +27,7 @@ _NOTHING: Final = ctypes.create_string_buffer(1)
 
 def available() -> bool:
     """Whether columns can be queued here."""
-    return _library() is not None
+    return librdkafka.library() is not None
 
 
 class ColumnQueue:
@@ -96,19 +70,17 @@ def _unable(code: int) -> KafkaException:
 
 def _queue(producer: Producer, topic: str, messages: npt.NDArray[Any]) -> None:
     """Let the library copy the messages, and note in each that it did not take why."""
-    library = _library()
+    library = librdkafka.library()
     assert library is not None, "callers ask `available` first"  # noqa: S101 (narrows the type)
-    handle = ctypes.c_void_p.from_address(id(producer) + object.__basicsize__)
-    nameable = handle.value and "\0" not in topic
-    to = library.rd_kafka_topic_new(handle, topic.encode(), None) if nameable else None
+    client = handle(producer)
+    nameable = client and "\0" not in topic
+    to = library.call.topic_new(client, topic.encode(), None) if nameable else None
     if not to:
         raise _unable(KafkaError._INVALID_ARG)
     try:
-        library.rd_kafka_produce_batch(
-            to, _ANY_PARTITION, _COPY, messages.ctypes.data, len(messages)
-        )
+        library.call.produce_batch(to, _ANY_PARTITION, _COPY, messages.ctypes.data, len(messages))
     finally:
-        library.rd_kafka_topic_destroy(to)
+        library.call.topic_destroy(to)
 
 
 def _binary(column: pa.Array) -> pa.Array:
@@ -118,10 +90,10 @@ def _binary(column: pa.Array) -> pa.Array:
 
 def _messages(keys: pa.Array, values: pa.Array) -> npt.NDArray[Any]:
     """Messages that point into the columns."""
-    messages = np.zeros(len(values), _MESSAGE)
-    for column, address, length in ((values, "payload", "length"), (keys, "key", "key_length")):
+    messages = np.zeros(len(values), MESSAGE)
+    for column, name in ((values, "value"), (keys, "key")):
         if column.null_count < len(column):
-            messages[address], messages[length] = _parts(column)
+            messages[name], messages[f"{name}_length"] = _parts(column)
     return messages
 
 
@@ -137,19 +109,3 @@ def _parts(column: pa.Array) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         nulls = column.is_null().to_numpy(zero_copy_only=False)
         addresses[nulls] = lengths[nulls] = 0
     return addresses, lengths
-
-
-@cache
-def _library() -> ctypes.CDLL | None:
-    """The library that confluent_kafka itself has loaded, if it is one we know."""
-    known = version("confluent-kafka").startswith(_KNOWN)
-    if not known or sys.implementation.name != "cpython":
-        return None
-    try:
-        library = ctypes.CDLL(cimpl.__file__)
-        for name, (result, arguments) in _FUNCTIONS.items():
-            function = getattr(library, name)
-            function.restype, function.argtypes = result, arguments
-    except (OSError, AttributeError):
-        return None
-    return library if ctypes.sizeof(ctypes.c_void_p) == 8 else None

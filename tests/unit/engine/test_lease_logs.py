@@ -82,7 +82,7 @@ def test_lines_arrive_while_the_lease_runs(server: HeartbeatServer, arrived: Arr
             raise ValueError("no luck with hunter2")
         except ValueError:
             author.exception("it failed")
-        eventually(lambda: len(arrived.records) == 2, within=5)
+        eventually(lambda: len(arrived.records) == 2, within=30)
     first, second = arrived.records
     assert first.getMessage() == "100% of it with [hidden]"
     assert (first.name, first.levelno) == ("authors_connector", WARN)
@@ -97,7 +97,7 @@ def test_the_last_words_of_a_lease_arrive(
 ) -> None:
     with running(server, limits=limits):
         author.warning("goodbye")
-    eventually(lambda: arrived.lines == ["goodbye"], within=5)
+    eventually(lambda: arrived.lines == ["goodbye"], within=30)
 
 
 def test_a_lease_that_logs_without_end_loses_lines_and_says_how_many(
@@ -107,7 +107,7 @@ def test_a_lease_that_logs_without_end_loses_lines_and_says_how_many(
     with running(server, limits=Limits(heartbeat_seconds=30.0)):
         for number in range(total):
             author.info("%d", number)
-    eventually(lambda: any("were dropped" in line for line in arrived.lines), within=5)
+    eventually(lambda: any("were dropped" in line for line in arrived.lines), within=30)
     notes = [line for line in arrived.lines if "were dropped" in line]
     kept = len(arrived.lines) - len(notes)
     assert WAITING_LINES <= kept <= 2 * WAITING_LINES
@@ -140,7 +140,7 @@ def test_a_lease_begins_with_its_connector_s_level(
     with running(server, Levels().changed("connector.others", DEBUG)):
         author.debug("not wanted")
         author.info("info")
-    eventually(lambda: arrived.lines == ["wanted", "info"], within=5)
+    eventually(lambda: arrived.lines == ["wanted", "info"], within=30)
 
 
 def test_a_running_lease_hears_of_changed_levels(server: HeartbeatServer) -> None:

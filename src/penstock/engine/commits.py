@@ -1,0 +1,41 @@
+"""A commit beside which the lease goes on: it polls and encodes, or reads and puts, meanwhile."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+
+
+class Commits:
+    """The commits of one lease, one at a time. All but the commit itself is the lease's thread."""
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="commit")
+        self.ended = 0.0
+        """When the last commit was in, by the monotonic clock."""
+        self._under_way: tuple[Future[None], Callable[[], None]] | None = None
+
+    def begin(self, commit: Callable[[], None], then: Callable[[], None]) -> None:
+        """Start a commit, after the one before; ``then`` is called once it is known to be in."""
+        self.settle()
+        self._under_way = self._thread.submit(self._timed, commit), then
+
+    def _timed(self, commit: Callable[[], None]) -> None:
+        commit()
+        self.ended = time.monotonic()
+
+    def settle(self) -> None:
+        """Return when no commit is under way; raises what it raised."""
+        if self._under_way is None:
+            return
+        (commit, then), self._under_way = self._under_way, None
+        commit.result()
+        then()
+
+    def close(self) -> None:
+        """Wait for the commit under way, whatever its outcome."""
+        with contextlib.suppress(Exception):
+            self.settle()
+        self._thread.shutdown()
