@@ -16,7 +16,7 @@ from confluent_kafka import KafkaError, Message, TopicPartition
 
 from penstock.kafka import clients
 from penstock.kafka.clients import Connection
-from penstock.kafka.errors import PASSING, LeaseLost, describe
+from penstock.kafka.errors import DENIED, PASSING, AccessDenied, LeaseLost, describe
 from penstock.sdk.batches import HEADERS, record_batch
 
 Position = tuple[str, int]
@@ -33,7 +33,7 @@ SETTINGS: dict[str, Any] = {
 
 
 class TopicReader:
-    """Reads forward from ``starts``. Belongs to one thread; raises LeaseLost."""
+    """Reads forward from ``starts``. Belongs to one thread; raises LeaseLost and AccessDenied."""
 
     def __init__(
         self,
@@ -102,6 +102,8 @@ class TopicReader:
             error = signal.error()
             if error is None or error.code() in PASSING:
                 continue
+            if error.code() in DENIED:
+                raise AccessDenied(f"read {_named(signal)}", error)
             if error.code() != KafkaError._PARTITION_EOF:
                 raise LeaseLost(describe(error))
             self._move(_position(signal), signal.offset() or 0)
@@ -113,6 +115,10 @@ class TopicReader:
 
 def _position(message: Message) -> Position:
     return str(message.topic()), int(message.partition() or 0)
+
+
+def _named(signal: Message) -> str:
+    return f"topic {signal.topic()}" if signal.topic() else "its topics"
 
 
 def _keys(records: Sequence[Message]) -> pa.Array:

@@ -22,9 +22,11 @@ from confluent_kafka import KafkaException, Producer, TopicPartition
 from penstock.kafka import clients
 from penstock.kafka.clients import Connection
 from penstock.kafka.errors import (
+    DENIED,
     LOST,
     PASSING,
     REFUSED,
+    AccessDenied,
     LeaseLost,
     OutcomeUnknown,
     RecordRefused,
@@ -141,6 +143,9 @@ class Transactions:
         if kafka_error.code() in REFUSED:
             self.abort()
             return RecordRefused(text)
+        if kafka_error.code() in DENIED:
+            self.abort()
+            return AccessDenied(f"write as transactional id {self.transactional_id}", error)
         if kafka_error.fatal():
             return LeaseLost(text)
         if kafka_error.txn_requires_abort():
