@@ -33,7 +33,6 @@ REFUSED = frozenset(
         KafkaError.INVALID_MSG,
         KafkaError._UNKNOWN_PARTITION,
         KafkaError.TOPIC_EXCEPTION,
-        KafkaError.TOPIC_AUTHORIZATION_FAILED,
     }
 )
 
