@@ -192,6 +192,24 @@ def test_a_part_of_a_name_or_another_kind_of_name_is_not_it(
         assert http.get("/connectors").status_code == 401
 
 
+def test_a_known_certificate_goes_before_a_token(
+    connect: Connect, viewer: Certificate, users: Path
+) -> None:
+    users.write_text(f"viewer:read:cert\nann:operate:{hashed(SECRET)}\n")
+    with connect(viewer) as http:
+        assert http.put(PUT, json=CONFIG, auth=("ann", SECRET)).status_code == 403
+        assert http.get("/connectors", auth=("ann", "guess")).status_code == 200
+
+
+def test_a_name_may_have_a_secret_and_certificates(
+    connect: Connect, viewer: Certificate, own: Certificate, users: Path
+) -> None:
+    users.write_text(f"viewer:read:cert\nviewer:operate:{hashed(SECRET)}\n")
+    with connect(viewer) as shown, connect(own) as other:
+        assert shown.put(PUT, json=CONFIG).status_code == 403
+        assert other.put(PUT, json=CONFIG, auth=("viewer", SECRET)).status_code == 200
+
+
 def test_a_removed_line_counts_at_once(connect: Connect, viewer: Certificate, users: Path) -> None:
     with connect(viewer) as http:
         assert http.get("/connectors").status_code == 200
