@@ -99,7 +99,7 @@ def _refusal(
     producer: Transactions, topic: str, error: KafkaException, encoded: Encoded
 ) -> Exception:
     if error.args[0].code() not in TOO_LARGE:
-        return producer.fault(error)
+        return producer.fault(error, topic)
     producer.abort()
     size = pa.compute.max(pa.compute.binary_length(encoded.value)).as_py()
     return RecordRefused(

@@ -17,7 +17,7 @@ from penstock.engine.record_consumer import RecordConsumer
 from penstock.kafka import clients, column_consumer
 from penstock.kafka.clients import Connection
 from penstock.kafka.column_consumer import ColumnConsumer, Run, Signal
-from penstock.kafka.errors import PASSING, LeaseLost, describe
+from penstock.kafka.errors import DENIED, PASSING, AccessDenied, LeaseLost, describe
 from penstock.kafka.topics import Position
 from penstock.sdk.batches import record_batch
 
@@ -32,7 +32,7 @@ SETTINGS: dict[str, Any] = {
 
 
 class TopicReader:
-    """Reads forward from ``starts``. Belongs to one thread; raises LeaseLost."""
+    """Reads forward from ``starts``. Belongs to one thread; raises LeaseLost and AccessDenied."""
 
     def __init__(
         self,
@@ -82,6 +82,9 @@ class TopicReader:
         code = signal.error.code()
         if code == KafkaError._PARTITION_EOF:
             self._move((signal.topic, signal.partition), signal.offset)
+        elif code in DENIED:
+            which = f"topic {signal.topic}" if signal.topic else "its topics"
+            raise AccessDenied(f"read {which}", signal.error)
         elif code not in PASSING:
             raise LeaseLost(describe(signal.error))
 

@@ -56,6 +56,8 @@ class Connection:
     few_brokers: bool = False
     """Clients then connect to all of them at once: a producer is ready for transactions in a few
     milliseconds, where it otherwise takes 50 to 500 to find its coordinator."""
+    reading_as: str = "penstock-reader"
+    """The group that readers name. They never join it, but have to be allowed to see it."""
 
     def settings(self) -> dict[str, Any]:
         """The settings every client shares."""
@@ -160,7 +162,7 @@ def reader(
     connection: Connection,
     *,
     committed: bool = True,
-    group: str = "penstock-reader",
+    group: str | None = None,
     **settings: Any,
 ) -> Consumer:
     """A consumer for ``assign``: it belongs to no group, stores nothing, reports ends."""
@@ -172,13 +174,13 @@ def reader_settings(
     connection: Connection,
     *,
     committed: bool = True,
-    group: str = "penstock-reader",
+    group: str | None = None,
     **settings: Any,
 ) -> dict[str, Any]:
     """The settings of such a consumer."""
     return {
         **connection.settings(),
-        "group.id": group,
+        "group.id": group or connection.reading_as,
         "enable.auto.commit": False,
         "enable.auto.offset.store": False,
         "enable.partition.eof": True,

@@ -5,6 +5,7 @@ KafkaFault
 ├── OutcomeUnknown   a commit may or may not have happened: start again from rule 1
 ├── TransactionAborted   nothing was written: begin a new transaction
 ├── RecordRefused    this record can never be written; the message says why
+├── AccessDenied     the brokers' ACLs forbid it: nothing will change before somebody grants it
 └── BrokerUnavailable    nobody answered in time; try again later
 """
 
@@ -32,10 +33,19 @@ REFUSED = frozenset(
         KafkaError.INVALID_MSG,
         KafkaError._UNKNOWN_PARTITION,
         KafkaError.TOPIC_EXCEPTION,
-        KafkaError.TOPIC_AUTHORIZATION_FAILED,
     }
 )
 
+
+DENIED = frozenset(
+    {
+        KafkaError.TOPIC_AUTHORIZATION_FAILED,
+        KafkaError.GROUP_AUTHORIZATION_FAILED,
+        KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+        KafkaError.CLUSTER_AUTHORIZATION_FAILED,
+    }
+)
+"""What brokers with an authorizer answer to a principal that no ACL allows what it asks for."""
 
 LEADERLESS = frozenset(
     {
@@ -92,6 +102,21 @@ class TransactionAborted(KafkaFault):
 
 class RecordRefused(KafkaFault):
     """The broker or the client will never take this record."""
+
+
+class AccessDenied(KafkaFault):
+    """No ACL allows the worker's principal to do ``what``."""
+
+    def __init__(self, what: str, error: KafkaError | KafkaException) -> None:
+        super().__init__(
+            f"The brokers do not let this worker {what} ({describe(error)}). Give its principal "
+            "the ACLs that SECURITY.md lists, and start again what has failed."
+        )
+
+
+def is_denied(error: KafkaException) -> bool:
+    """Whether an ACL is missing."""
+    return error.args[0].code() in DENIED
 
 
 class BrokerUnavailable(KafkaFault):

@@ -14,7 +14,7 @@ from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient
 
 from penstock.kafka.clients import Connection
-from penstock.kafka.errors import PASSING, KafkaFault, describe
+from penstock.kafka.errors import DENIED, PASSING, AccessDenied, KafkaFault, describe
 from penstock.kafka.groups import NEVER
 
 log = logging.getLogger(__name__)
@@ -31,7 +31,8 @@ def refuse_foreign_group(client: AdminClient, connection: Connection, group: str
     """GroupTaken while ``group`` has members of another protocol type than ours.
 
     A broker that has just started may not know its groups yet. If it does not say in time, the
-    group counts as free: should it not be, the broker will not let this worker join.
+    group counts as free: should it not be, the broker will not let this worker join. AccessDenied
+    if no ACL lets it.
     """
     if _is_foreign(client, group) and (kind := _living_kind(connection, group)):
         raise GroupTaken(_refusal(group, kind))
@@ -48,6 +49,8 @@ def _is_foreign(client: AdminClient, group: str) -> bool:
             return False
         except KafkaException as error:
             code = error.args[0].code()
+            if code in DENIED:
+                raise AccessDenied(f"see group {group}", error) from error
             if code not in PASSING or time.monotonic() > deadline:
                 log.debug("group %s: %s", group, describe(error))
                 # The client's own word for a group of another protocol type.

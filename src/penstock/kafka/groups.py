@@ -11,7 +11,13 @@ from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaExcep
 from confluent_kafka.admin import AdminClient
 
 from penstock.kafka.clients import Connection, GroupAdmin
-from penstock.kafka.errors import BrokerUnavailable, KafkaFault, describe
+from penstock.kafka.errors import (
+    AccessDenied,
+    BrokerUnavailable,
+    KafkaFault,
+    describe,
+    is_denied,
+)
 from penstock.kafka.topics import ADMIN_TIMEOUT, Position
 
 Committed = tuple[int, str]
@@ -74,7 +80,7 @@ def _list(
     except KafkaException as error:
         if error.args[0].code() in _NO_GROUP:
             return []
-        raise _fault(client, error) from error
+        raise _fault(client, group, error) from error
 
 
 def recommit(client: AdminClient, group: str, offsets: Mapping[Position, Committed]) -> None:
@@ -88,10 +94,10 @@ def recommit(client: AdminClient, group: str, offsets: Mapping[Position, Committ
         future = coordinators.alter_consumer_group_offsets([request], **NEVER)
         result = _answer(client, coordinators, future[group])
     except KafkaException as error:
-        raise _fault(client, error) from error
+        raise _fault(client, group, error) from error
     for tp in result.topic_partitions:
         if tp.error is not None:
-            raise _fault(client, KafkaException(tp.error))
+            raise _fault(client, group, KafkaException(tp.error))
 
 
 def members(client: AdminClient, group: str) -> set[str]:
@@ -101,7 +107,7 @@ def members(client: AdminClient, group: str) -> set[str]:
         future = coordinators.describe_consumer_groups([group], **NEVER)
         found = _answer(client, coordinators, future[group])
     except KafkaException as error:
-        raise _fault(client, error) from error
+        raise _fault(client, group, error) from error
     return {str(member.member_id) for member in found.members}
 
 
@@ -113,7 +119,7 @@ def delete(client: AdminClient, group: str) -> None:
         _answer(client, coordinators, future[group])
     except KafkaException as error:
         if error.args[0].code() not in _NO_GROUP:
-            raise _fault(client, error) from error
+            raise _fault(client, group, error) from error
 
 
 def forget(connection: Connection, group: str, partitions: Iterable[Position]) -> None:
@@ -145,7 +151,9 @@ def forget(connection: Connection, group: str, partitions: Iterable[Position]) -
             raise BrokerUnavailable(outcome.__name__)
 
 
-def _fault(client: AdminClient, error: KafkaException) -> KafkaFault:
+def _fault(client: AdminClient, group: str, error: KafkaException) -> KafkaFault:
+    if is_denied(error):
+        return AccessDenied(f"use group {group}", error)
     if error.args[0].code() in _IN_USE:
         return GroupInUse(describe(error))
     if isinstance(client, GroupAdmin):

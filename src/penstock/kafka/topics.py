@@ -5,10 +5,23 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping
 
-from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicPartition
+from confluent_kafka import (
+    IsolationLevel,
+    KafkaError,
+    KafkaException,
+    TopicCollection,
+    TopicPartition,
+)
 from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, OffsetSpec, ResourceType
 
-from penstock.kafka.errors import LEADERLESS, BrokerUnavailable, KafkaFault, describe
+from penstock.kafka.errors import (
+    LEADERLESS,
+    AccessDenied,
+    BrokerUnavailable,
+    KafkaFault,
+    describe,
+    is_denied,
+)
 
 ADMIN_TIMEOUT = 20.0
 
@@ -32,7 +45,10 @@ def ensure_compacted(
     try:
         client.create_topics([new], operation_timeout=ADMIN_TIMEOUT)[topic].result(ADMIN_TIMEOUT)
     except KafkaException as error:
-        if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
+        # Who may not create topics is told just that, also of one that exists.
+        if is_denied(error) and not partitions_of(client, [topic])[topic]:
+            raise AccessDenied(f"see or create topic {topic}", error) from error
+        if not is_denied(error) and error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
             raise BrokerUnavailable(f"cannot create topic {topic}: {describe(error)}") from error
         _refuse_unless_compacted(client, topic)
     except TimeoutError as error:
@@ -48,7 +64,12 @@ def ensure_compacted(
 
 def _refuse_unless_compacted(client: AdminClient, topic: str) -> None:
     resource = ConfigResource(ResourceType.TOPIC, topic)
-    entries = client.describe_configs([resource])[resource].result(ADMIN_TIMEOUT)
+    try:
+        entries = client.describe_configs([resource])[resource].result(ADMIN_TIMEOUT)
+    except KafkaException as error:
+        if is_denied(error):
+            raise AccessDenied(f"see the settings of topic {topic}", error) from error
+        raise
     policy = entries["cleanup.policy"].value
     if policy != "compact":
         raise KafkaFault(
@@ -106,6 +127,21 @@ def all_topics(client: AdminClient) -> dict[str, int]:
     except KafkaException as error:
         raise BrokerUnavailable(describe(error)) from error
     return {name: len(meta.partitions) for name, meta in known.items()}
+
+
+def refuse_hidden(client: AdminClient, topics: Iterable[str]) -> None:
+    """AccessDenied if an ACL hides one of these: in a list it looks as if it did not exist."""
+    wanted = TopicCollection(list(topics))
+    if not wanted.topic_names:
+        return
+    # Unlike a question for their metadata, this one never creates them.
+    asked = client.describe_topics(wanted, request_timeout=ADMIN_TIMEOUT)
+    for topic, future in asked.items():
+        try:
+            future.result(ADMIN_TIMEOUT + 5)
+        except KafkaException as error:
+            if is_denied(error):
+                raise AccessDenied(f"see topic {topic}", error) from error
 
 
 Position = tuple[str, int]

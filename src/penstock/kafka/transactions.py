@@ -22,9 +22,11 @@ from confluent_kafka import KafkaException, Producer, TopicPartition
 from penstock.kafka import clients
 from penstock.kafka.clients import Connection
 from penstock.kafka.errors import (
+    DENIED,
     LOST,
     PASSING,
     REFUSED,
+    AccessDenied,
     LeaseLost,
     OutcomeUnknown,
     RecordRefused,
@@ -76,7 +78,7 @@ class Transactions:
                 # A full queue is waited out: the broker takes records slower than we make them.
                 self._producer.poll(0.05)
             except KafkaException as error:
-                raise self.fault(error) from error
+                raise self.fault(error, topic) from error
 
     @property
     def raw(self) -> Producer:
@@ -132,8 +134,8 @@ class Transactions:
                     raise self.fault(error) from error
                 time.sleep(RETRY_PAUSE)
 
-    def fault(self, error: KafkaException) -> Exception:
-        """The fault that ``error`` means for the owner of this producer."""
+    def fault(self, error: KafkaException, topic: str = "") -> Exception:
+        """The fault that ``error``, of writing to ``topic``, means for this producer's owner."""
         kafka_error = error.args[0]
         text = describe(error)
         if kafka_error.code() in LOST:
@@ -141,6 +143,10 @@ class Transactions:
         if kafka_error.code() in REFUSED:
             self.abort()
             return RecordRefused(text)
+        if kafka_error.code() in DENIED:
+            self.abort()
+            where = f"to topic {topic} " if topic else ""
+            return AccessDenied(f"write {where}as transactional id {self.transactional_id}", error)
         if kafka_error.fatal():
             return LeaseLost(text)
         if kafka_error.txn_requires_abort():

@@ -1,7 +1,8 @@
 """The audit: one line, a JSON object, for every change and for every refusal of one.
 
-``when``, ``who``, ``from``, ``what``, ``connector`` and ``outcome`` are in each. Configs are told
-by the names of the keys that changed, never by values; offsets by their old and new values.
+``when``, ``who``, ``from``, ``what``, ``connector`` and ``outcome`` are in each, and
+``certificate``, the subject of the client's, where one was shown. Configs are told by the names of
+the keys that changed, never by values; offsets by their old and new values.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ def audit(what: str, connector: str | None, outcome: str, **details: Any) -> Non
         "when": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         "who": caller.name,
         "from": caller.address,
+        **({"certificate": caller.certificate} if caller.certificate else {}),
         "what": what,
         "connector": connector,
         "outcome": outcome,

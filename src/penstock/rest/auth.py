@@ -15,6 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from penstock.rest.audit import audit
 from penstock.rest.caller import ANYBODY, Caller, Role, set_current
+from penstock.rest.certificate_protocol import shown_certificate
 from penstock.rest.credentials import Doorkeeper, Refused
 from penstock.rest.errors import error_response, http_text
 from penstock.rest.limits import MAX_BODY_BYTES
@@ -84,8 +85,11 @@ class Auth:
                 raise Refused(403, NOT_A_PEER, {})
             return replace(peer, address=peer.address or address), receive
         if self._doorkeeper is None or is_open(scope["method"], scope["path"]):
-            return replace(ANYBODY, address=address), receive
-        return await self._doorkeeper.admit(headers.get("authorization"), address), receive
+            caller = replace(ANYBODY, address=address)
+        else:
+            sent = headers.get("authorization")
+            caller = await self._doorkeeper.admit(sent, address, shown_certificate(scope))
+        return replace(caller, certificate=_subject(scope)), receive
 
 
 def is_open(method: str, path: str) -> bool:
@@ -115,13 +119,18 @@ def _refuse_beyond_role(caller: Caller, scope: Scope) -> None:
 def _audit(refused: Refused, scope: Scope) -> None:
     """Looks are not worth a line."""
     if scope["method"] not in LOOKS:
-        set_current(Caller(refused.who, Role.READ, _address(scope)))
+        set_current(Caller(refused.who, Role.READ, _address(scope), _subject(scope)))
         audit(f"{scope['method']} {scope['path']}", None, f"refused: {refused.status}")
 
 
 def _address(scope: Scope) -> str:
     client = scope.get("client")
     return str(client[0]) if client else ""
+
+
+def _subject(scope: Scope) -> str:
+    certificate = shown_certificate(scope)
+    return certificate.subject if certificate else ""
 
 
 async def _whole(receive: Receive) -> bytes:

@@ -35,6 +35,8 @@ class Caller:
     name: str
     role: Role
     address: str = ""
+    certificate: str = ""
+    """The subject of the client certificate that came with the request."""
     known: bool = True
     """Whether they have proved who they are."""
     peer: str = ""

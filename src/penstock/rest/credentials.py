@@ -1,8 +1,9 @@
 """Who a request says it is from, and whether that is true.
 
-A secret is sent as a bearer token, ``name.secret``, or by basic authentication. Its hash is slow
-to compute on purpose; so a secret that was right is remembered, by a digest under a key that only
-this process has and only until its line in the users file changes.
+A certificate that TLS has verified says it by itself, if the users file knows it. Else a secret is
+sent as a bearer token, ``name.secret``, or by basic authentication. Its hash is slow to compute on
+purpose; so a secret that was right is remembered, by a digest under a key that only this process
+has and only until its line in the users file changes.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from anyio import CapacityLimiter, to_thread
 
 from penstock.rest.attempts import Attempts
 from penstock.rest.caller import Caller
+from penstock.rest.certificate_names import ClientCertificate
 from penstock.rest.hashed_secrets import hashed, matches
 from penstock.rest.users import User, Users
 
@@ -61,11 +63,18 @@ class Doorkeeper:
         self._nobody = hashed(os.urandom(16).hex())
         self._hashing = CapacityLimiter(HASHES_AT_ONCE)
 
-    async def admit(self, authorization: str | None, address: str) -> Caller:
-        """Who it is; Refused with 401 or 429."""
+    async def admit(
+        self, authorization: str | None, address: str, certificate: ClientCertificate | None = None
+    ) -> Caller:
+        """Who it is: the holder of a verified certificate that the users file knows, else the one
+        whose secret it is; Refused with 401 or 429.
+        """
+        holder = self._users.holder(certificate) if certificate else None
+        if holder is not None:
+            return Caller(holder.name, holder.role, address)
         sent = credentials_of(authorization)
         if sent is None:
-            raise Refused(401, f"This worker wants to know who you are. {HOW}.", CHALLENGE)
+            raise Refused(401, f"{_unknown(certificate)} {HOW}.", CHALLENGE)
         user = self._users.get(sent.name)
         if user is None or not self._is_proved(user, sent):
             await self._prove(user, sent, address)
@@ -112,6 +121,12 @@ def _basic(value: str) -> Credentials | None:
     except (binascii.Error, UnicodeDecodeError):
         return None
     return Credentials(name, secret) if colon else None
+
+
+def _unknown(certificate: ClientCertificate | None) -> str:
+    if certificate is None:
+        return "This worker wants to know who you are."
+    return f"No user of this worker has the certificate of '{certificate.subject}'."
 
 
 def _wrong() -> Refused:

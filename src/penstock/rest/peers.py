@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Annotated
+from urllib.parse import quote, unquote
 
 from fastapi import Depends
 from starlette.exceptions import HTTPException
@@ -23,15 +24,16 @@ def peers_of(herder: HerderApi) -> VerifyPeer:
         worker = sender(request.headers)
         if signed_for == PEER_ROLE:
             return Caller(f"worker {worker}", Role.ADMIN, peer=worker, own_account=True)
-        word, _, name = signed_for.partition(" ")
-        return Caller(name, Role.named(word), peer=worker)
+        word, name, subject = [*signed_for.split(" ", 2), ""][:3]
+        return Caller(name, Role.named(word), certificate=unquote(subject), peer=worker)
 
     return caller_of
 
 
 def signed_for(caller: Caller) -> str:
     """How a request that is passed on says for whom it is."""
-    return f"{caller.role.word} {caller.name}"
+    # Quoted, since a subject may hold what a header may not.
+    return f"{caller.role.word} {caller.name} {quote(caller.certificate)}".rstrip()
 
 
 async def _peer() -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ssl
 from typing import Any
 
+from penstock.rest.certificate_protocol import CertificateProtocol
 from penstock.runtime.rest_config import CERTIFICATE, CLIENT_CA, KEY, Tls
 from penstock.sdk.errors import ConfigError
 
@@ -18,6 +19,7 @@ def tls_options(tls: Tls | None) -> dict[str, Any]:
         "ssl_certfile": tls.certificate,
         "ssl_keyfile": tls.key,
         "ssl_context_factory": lambda _config, _default: context,
+        "http": CertificateProtocol,
     }
 
 
@@ -32,7 +34,7 @@ def _context(tls: Tls) -> ssl.SSLContext:
             f"{CERTIFICATE} and {KEY}", f"{tls.certificate}, {tls.key}", error
         ) from None
     if tls.client_ca:
-        context.verify_mode = ssl.CERT_REQUIRED
+        context.verify_mode = ssl.CERT_REQUIRED if tls.client_required else ssl.CERT_OPTIONAL
         try:
             context.load_verify_locations(tls.client_ca)
         except (OSError, ssl.SSLError) as error:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from penstock.rest.caller import Role
+from penstock.rest.certificate_names import ClientCertificate, Identity, identity_of
 from penstock.rest.hashed_secrets import check_form
 from penstock.sdk.errors import ConfigError
 
@@ -25,11 +26,31 @@ ROLES = ", ".join(role.word for role in Role)
 
 @dataclass(frozen=True)
 class User:
-    """A line of the file."""
+    """A line of the file with the hash of a secret."""
 
     name: str
     role: Role
     hash: str = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Holder:
+    """A line of the file about a certificate."""
+
+    name: str
+    role: Role
+    identity: Identity
+
+
+@dataclass(frozen=True)
+class KnownUsers:
+    """What a file says. A name may have a secret, certificates, or both, each with a role."""
+
+    by_name: Mapping[str, User]
+    by_identity: Mapping[Identity, Holder]
+
+    def __len__(self) -> int:
+        return len(self.by_name) + len(self.by_identity)
 
 
 class Users:
@@ -46,7 +67,15 @@ class Users:
         """Who goes by ``name`` now."""
         with self._lock:
             self._refresh()
-            return self._extra.get(name) or self._users.get(name)
+            return self._extra.get(name) or self._users.by_name.get(name)
+
+    def holder(self, certificate: ClientCertificate) -> Holder | None:
+        """Whose certificate this is now."""
+        with self._lock:
+            self._refresh()
+            known = self._users.by_identity
+            found = (known[identity] for identity in certificate.identities if identity in known)
+            return next(found, None)
 
     def _refresh(self) -> None:
         """A file that cannot be read leaves the users as they were: nobody new comes in by it."""
@@ -56,7 +85,7 @@ class Users:
         self._seen = seen
         try:
             self._users = read_users(self._file)
-            log.info("the users file has changed and holds %d users now", len(self._users))
+            log.info("the users file has changed and holds %d lines now", len(self._users))
         except ConfigError as error:
             log.error("the users stay as they were: %s", error)  # noqa: TRY400 (the text says all)
 
@@ -68,8 +97,8 @@ class Users:
         return status.st_ino, status.st_mtime_ns, status.st_size
 
 
-def read_users(file: Path) -> Mapping[str, User]:
-    """Everybody in the file, by name; ConfigError names the file and line that is wrong."""
+def read_users(file: Path) -> KnownUsers:
+    """Everybody in the file; ConfigError names the file and line that is wrong."""
     try:
         if file.stat().st_mode & stat.S_IWOTH:
             raise ConfigError(f"Everybody may write {file}: take that right away (chmod o-w).")
@@ -77,21 +106,37 @@ def read_users(file: Path) -> Mapping[str, User]:
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or "it is no text in UTF-8"
         raise ConfigError(f"Cannot read the users file {file}: {why}.") from error
-    users = [
+    known = [
         _user(line.strip(), f"{file}, line {number}")
         for number, line in enumerate(lines, start=1)
         if line.strip() and not line.lstrip().startswith("#")
     ]
-    if not users:
+    if not known:
         raise ConfigError(f"{file} names nobody: add what `penstock hash-secret NAME` prints.")
-    return {user.name: user for user in users}
+    return KnownUsers(
+        {user.name: user for user in known if isinstance(user, User)},
+        _by_identity(file, [user for user in known if isinstance(user, Holder)]),
+    )
 
 
-def _user(line: str, where: str) -> User:
+def _by_identity(file: Path, holders: list[Holder]) -> Mapping[Identity, Holder]:
+    """ConfigError where one certificate would be two users."""
+    known: dict[Identity, Holder] = {}
+    for holder in holders:
+        if known.setdefault(holder.identity, holder) != holder:
+            names = f"{known[holder.identity].name} and {holder.name}"
+            raise ConfigError(f"{file}: {names} have the same certificate: leave one of them out.")
+    return known
+
+
+def _user(line: str, where: str) -> User | Holder:
     name, role, digest = [*line.split(":", 2), "", ""][:3]
     if not NAME.fullmatch(name) or name == LOCAL:
         raise ConfigError(f"{where}: a name has only A-Z, a-z, 0-9, _ and -, and is not {LOCAL}.")
     try:
+        identity = identity_of(name, digest)
+        if identity is not None:
+            return Holder(name, Role.named(role), identity)
         check_form(digest)
         return User(name, Role.named(role), digest)
     except KeyError:

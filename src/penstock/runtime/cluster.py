@@ -17,7 +17,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from penstock.engine.lease import Membership as Standing
-from penstock.kafka.errors import KafkaFault
+from penstock.kafka.errors import AccessDenied, KafkaFault
 from penstock.kafka.generation import generation_of
 from penstock.kafka.membership import Joined
 from penstock.logs.subject import about
@@ -42,6 +42,7 @@ class Cluster:
         self._connector_lock = lock
         self._lock = threading.Lock()
         self._elected = False
+        self._denied: AccessDenied | None = None
         self._joined: Joined | None = None
         self._standing: Standing | None = None
         self._generation = 0
@@ -121,6 +122,7 @@ class Cluster:
         try:
             work()
         except (KafkaFault, RequestError) as error:
+            self._denied = error if isinstance(error, AccessDenied) else None
             log.warning("the worker's place in its cluster: %s; trying again", error)
         except Exception:
             log.exception("the worker's place in its cluster is not settled; trying again")
@@ -200,11 +202,16 @@ class Cluster:
         return member and self.duties.leader_known()
 
     def wait_until_settled(self, timeout: float) -> bool:
-        """Whether this worker leads, or knows that another does, within ``timeout`` seconds."""
+        """Whether this worker leads, or knows that another does, within ``timeout`` seconds.
+
+        AccessDenied as soon as the brokers do not let it.
+        """
         deadline = time.monotonic() + timeout
         while time.monotonic() < deadline and not self._stopping.is_set():
             if self._took_over.wait(0.1) or self._follows():
                 return True
+            if self._denied is not None:
+                raise self._denied
         return False
 
     def stop(self) -> None:

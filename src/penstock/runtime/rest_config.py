@@ -6,6 +6,7 @@ import ipaddress
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from penstock.sdk.config import ConfigDef, ConfigKey, Type
 from penstock.sdk.config_validators import one_of
@@ -16,6 +17,7 @@ USERS_FILE = "rest.auth.users.file"
 CERTIFICATE = "rest.ssl.certificate.file"
 KEY = "rest.ssl.key.file"
 CLIENT_CA = "rest.ssl.client.ca.file"
+CLIENT_AUTH = "rest.ssl.client.auth"
 PEER_CA = "rest.ssl.peer.ca.file"
 HOSTS = "rest.allowed.hosts"
 ADVERTISED = "rest.advertised.host.name"
@@ -32,14 +34,21 @@ REST_KEYS = (
         USERS_FILE,
         default=None,
         doc="File of those who may use the REST API, a line name:role:hash each, as `penstock "
-        "hash-secret` prints it. Unset: everybody who reaches it.",
+        "hash-secret` prints it, or name:role:cert:subject for a client certificate. Unset: "
+        "everybody who reaches it.",
     ),
     ConfigKey(CERTIFICATE, default=None, doc="Certificate chain of the REST API, PEM: for TLS."),
     ConfigKey(KEY, default=None, doc="Private key of that certificate, PEM, without a password."),
     ConfigKey(
         CLIENT_CA,
         default=None,
-        doc="Clients must show a certificate that one of the authorities in this PEM file signed.",
+        doc="Clients show a certificate that one of the authorities in this PEM file signed.",
+    ),
+    ConfigKey(
+        CLIENT_AUTH,
+        default="required",
+        validator=one_of("required", "requested"),
+        doc="requested: a client may leave its certificate out, and is then known by its secret.",
     ),
     ConfigKey(
         PEER_CA,
@@ -65,6 +74,8 @@ class Tls:
     key: str
     client_ca: str | None = None
     peer_ca: str | None = None
+    client_required: bool = True
+    """Whether nobody is served without a certificate, where they are asked for one."""
 
     def towards_peers(self) -> ssl.SSLContext:
         """How this worker knows other workers of its cluster, and is known by them."""
@@ -89,7 +100,7 @@ class RestConfig:
         values = ConfigDef(*REST_KEYS).parse(properties)
         config = RestConfig(
             users_file=values[USERS_FILE],
-            tls=_tls(values[CERTIFICATE], values[KEY], values[CLIENT_CA], values[PEER_CA]),
+            tls=_tls(values),
             shows_stored=values[SECRETS] == "stored",
             host_names=frozenset(filter(None, (*values[HOSTS], properties.get(ADVERTISED)))),
         )
@@ -122,11 +133,12 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def _tls(
-    certificate: str | None, key: str | None, client_ca: str | None, peer_ca: str | None
-) -> Tls | None:
+def _tls(values: Mapping[str, Any]) -> Tls | None:
+    files: list[str | None] = [values[name] for name in (CERTIFICATE, KEY, CLIENT_CA, PEER_CA)]
+    certificate, key, client_ca, peer_ca = files
     if certificate and key:
-        return Tls(certificate, key, client_ca, peer_ca)
+        required = values[CLIENT_AUTH] == "required"
+        return Tls(certificate, key, client_ca, peer_ca, required)
     if certificate or key or client_ca or peer_ca:
         missing = CERTIFICATE if not certificate else KEY
         raise ConfigError(f"For TLS {missing} has to be set, too.", key=missing)

@@ -25,7 +25,7 @@ from penstock.engine.traces import trace_of
 from penstock.engine.turns import Engine, Turn, TurnBroken
 from penstock.kafka import transactions
 from penstock.kafka.clients import Connection, GroupAdmin, secret_values
-from penstock.kafka.errors import KafkaFault
+from penstock.kafka.errors import AccessDenied, KafkaFault
 from penstock.kafka.names import client_id, transactional_id
 from penstock.logs.levels import in_use
 from penstock.logs.secrets import hide
@@ -191,8 +191,11 @@ class Runner(ABC):
                 return REST
 
     def _later(self, error: KafkaFault) -> Next:
-        log.warning("%s; trying again", error)
         self.unsure = True
+        if isinstance(error, AccessDenied):
+            self._fail_connector(trace_of(error, self._hidden))
+            return REST
+        log.warning("%s; trying again", error)
         return Next(delay=1.0)
 
     def halt(self) -> None:

@@ -10,10 +10,18 @@ from penstock.kafka.topics import Position
 
 def subscribed(config: Mapping[str, str], known: Mapping[str, int]) -> list[Position]:
     """The partitions a sink reads now; topics that do not exist yet have none."""
-    listed = [topic.strip() for topic in config.get("topics", "").split(",") if topic.strip()]
     regex = config.get("topics.regex", "").strip()
-    chosen = list(filter(compiled(regex).fullmatch, known)) if regex else listed
+    chosen = list(filter(compiled(regex).fullmatch, known)) if regex else _listed(config)
     return sorted((t, p) for t in chosen for p in range(known.get(t, 0)))
+
+
+def missing(config: Mapping[str, str], known: Mapping[str, int]) -> list[str]:
+    """Topics that a sink names and nobody has told of."""
+    return [topic for topic in _listed(config) if topic not in known]
+
+
+def _listed(config: Mapping[str, str]) -> list[str]:
+    return [topic.strip() for topic in config.get("topics", "").split(",") if topic.strip()]
 
 
 def assign(

@@ -16,7 +16,7 @@ from penstock.kafka.names import sink_group
 from penstock.kafka.topics import Position
 from penstock.runtime.runner import Runner
 from penstock.runtime.scheduler import TURN, Next
-from penstock.runtime.sink_plan import assign, subscribed
+from penstock.runtime.sink_plan import assign, missing, subscribed
 from penstock.runtime.sink_positions import restored_positions
 from penstock.sdk.tasks import Assignment
 
@@ -79,6 +79,7 @@ class SinkRunner(Runner):
         self._positions = found
 
     def _read_positions(self) -> None:
+        topics.refuse_hidden(self.context.admin, missing(self.config, self.context.ends.topics()))
         self.context.copies.log.read_to_end()
         self._positions = self._fetch()
 

@@ -170,7 +170,8 @@ class WorkerConfig:
 
     def connection(self, bootstrap_servers: str) -> Connection:
         """How clients of this worker reach the brokers."""
-        return Connection(bootstrap_servers, common_settings(self.properties)[0])
+        security = common_settings(self.properties)[0]
+        return Connection(bootstrap_servers, security, reading_as=self.group_id)
 
     def warn_of_ignored(self) -> None:
         """Tell, in one line of the log, which keys have no meaning here."""

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from certificates import make_authority, make_certificate
+from failures import failure
 from free_ports import free_port
 from own_cluster import own_topics
 from penstock.client import ConnectApiError, ConnectClient, Credentials
@@ -115,10 +116,3 @@ def refusal(client: ConnectClient, name: str, config: dict[str, str]) -> int:
     with pytest.raises(ConnectApiError) as refused:
         client.create(name, config)
     return refused.value.status
-
-
-def failure(client: ConnectClient, name: str) -> str:
-    """The trace of whatever has FAILED; empty before."""
-    status = client.status(name)
-    parts = [status["connector"], *status["tasks"]]
-    return next((part.get("trace", "") for part in parts if part["state"] == "FAILED"), "")

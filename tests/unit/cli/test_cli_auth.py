@@ -68,7 +68,7 @@ def test_the_secret_is_asked_for_and_the_line_is_one_of_a_users_file(
     assert SECRET not in result.out
     file = home / "made"
     file.write_text(result.out)
-    user = read_users(file)["bob"]
+    user = read_users(file).by_name["bob"]
     assert user.role.word == "operate"
     assert hashed_secrets.matches(SECRET, user.hash)
 

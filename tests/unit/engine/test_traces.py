@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from confluent_kafka import KafkaError
 
 from penstock.engine.lease import End
 from penstock.engine.traces import LIMIT, ending_of, trace_of
 from penstock.kafka.errors import (
+    AccessDenied,
     BrokerUnavailable,
     KafkaFault,
     LeaseLost,
@@ -74,6 +76,7 @@ def test_a_long_trace_keeps_its_end() -> None:
         (TransactionAborted("moving leaders", passing=True), End.LOST),
         (TransactionAborted("not allowed", passing=False), End.FAILED),
         (RecordRefused("too large"), End.FAILED),
+        (AccessDenied("read topic t", KafkaError(KafkaError._AUTHENTICATION)), End.FAILED),
         (KafkaFault("anything else"), End.FAILED),
         (FatalError("give up"), End.FAILED),
         (RecordError("row 3"), End.FAILED),

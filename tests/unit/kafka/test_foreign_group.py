@@ -14,6 +14,7 @@ from kafka import admin, errors
 
 from penstock.kafka import foreign_group
 from penstock.kafka.clients import Connection
+from penstock.kafka.errors import AccessDenied
 from penstock.kafka.foreign_group import GroupTaken, refuse_foreign_group
 
 FOREIGN = KafkaError._INVALID_ARG
@@ -71,6 +72,11 @@ def test_our_own_kind_and_those_who_have_left_are_no_hindrance(refuse: Refuse) -
     refuse(None)
     refuse(KafkaError.GROUP_ID_NOT_FOUND)
     refuse(FOREIGN, state="Empty")
+
+
+def test_a_group_that_the_worker_may_not_see_is_told(refuse: Refuse) -> None:
+    with pytest.raises(AccessDenied, match=r"do not let this worker see group orders \(GROUP_AUTH"):
+        refuse(KafkaError.GROUP_AUTHORIZATION_FAILED)
 
 
 def test_a_broker_that_does_not_know_yet_is_asked_again(refuse: Refuse) -> None:

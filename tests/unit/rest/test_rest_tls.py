@@ -102,6 +102,15 @@ USERS = {"rest.auth.users.file": "u"}
 TLS = {"rest.ssl.certificate.file": "c", "rest.ssl.key.file": "k"}
 
 
+def test_clients_may_leave_their_certificate_out_only_where_that_is_said() -> None:
+    for given, required in (({}, True), ({"rest.ssl.client.auth": "requested"}, False)):
+        tls = RestConfig.from_properties({**TLS, **given}).tls
+        assert tls is not None
+        assert tls.client_required is required
+    with pytest.raises(ConfigError, match=r"rest\.ssl\.client\.auth"):
+        RestConfig.from_properties({**TLS, "rest.ssl.client.auth": "none"})
+
+
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.1.2.3", "worker.example"])  # noqa: S104 (not bound)
 @pytest.mark.parametrize(
     ("given", "lacking"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.runtime.sink_plan import assign, subscribed
+from penstock.runtime.sink_plan import assign, missing, subscribed
 
 KNOWN = {"orders": 2, "orders-eu": 1, "payments": 1, "new.orders": 1}
 
@@ -12,6 +12,8 @@ KNOWN = {"orders": 2, "orders-eu": 1, "payments": 1, "new.orders": 1}
 def test_listed_topics_are_read_in_order_and_missing_ones_have_no_partitions() -> None:
     config = {"topics": " payments , orders,later,"}
     assert subscribed(config, KNOWN) == [("orders", 0), ("orders", 1), ("payments", 0)]
+    assert missing(config, KNOWN) == ["later"]
+    assert missing({"topics.regex": "later"}, KNOWN) == []
 
 
 def test_a_topic_that_has_grown_brings_its_new_partitions() -> None:

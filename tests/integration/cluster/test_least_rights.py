@@ -1,0 +1,257 @@
+"""The ACLs in SECURITY.md suffice for a worker, and without one of them it says what it lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka.admin import (
+    AclBinding,
+    AclBindingFilter,
+    AclOperation,
+    AclPermissionType,
+    ResourcePatternType,
+    ResourceType,
+)
+
+from acl_table import Row, worker_rows
+from failures import failure
+from free_ports import free_port
+from penstock.client import ConnectClient
+from penstock.embedded import EmbeddedBroker, Jars, Java
+from topics import Topics
+from waiting import eventually
+from worker_process import WorkerProcess
+
+pytestmark = pytest.mark.heavy
+
+PRINCIPAL, SECRET = "User:connect", "of-the-worker"
+WRITTEN, READ, LETTERS = "written", "read", "letters"
+DESCRIBED = {
+    "topics of source connectors": [WRITTEN],
+    "dead letter topics": [LETTERS],
+    "topics of sink connectors": [READ],
+}
+INTERNAL = ("penstock-configs", "penstock-offsets", "penstock-status", "penstock-workers")
+JSON = {"value.converter": "JsonConverter", "value.converter.schemas.enable": "false"}
+
+
+class GuardedBroker:
+    """A broker that allows nothing to nobody but what its ACLs say.
+
+    ``broker`` has a second listener without passwords, for tests alone, where everything is
+    allowed; the worker knows only of the one at ``address``.
+    """
+
+    def __init__(self, folder: Path, java: Java, jars: Jars) -> None:
+        port, controller, sasl = free_port(), free_port(), free_port()
+        self.address = f"127.0.0.1:{sasl}"
+        open_, guarded = f"PLAINTEXT://127.0.0.1:{port}", f"SASL_PLAINTEXT://{self.address}"
+        login = "org.apache.kafka.common.security.plain.PlainLoginModule required"
+        extra = {
+            "listeners": f"{open_},{guarded},CONTROLLER://127.0.0.1:{controller}",
+            "advertised.listeners": f"{open_},{guarded}",
+            "listener.security.protocol.map": (
+                "PLAINTEXT:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT,CONTROLLER:PLAINTEXT"
+            ),
+            "controller.quorum.voters": f"1@127.0.0.1:{controller}",
+            "sasl.enabled.mechanisms": "PLAIN",
+            "listener.name.sasl_plaintext.plain.sasl.jaas.config": (
+                f'{login} user_connect="{SECRET}";'
+            ),
+            "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+            "super.users": "User:ANONYMOUS",
+        }
+        self.broker = EmbeddedBroker(folder, java, jars, port=port, extra=extra)
+        self.topics = Topics(f"127.0.0.1:{port}")
+
+    def grant(self, rows: list[Row]) -> None:
+        acls = [acl for row in rows for acl in row.acls(PRINCIPAL, DESCRIBED)]
+        for future in self.topics.admin.create_acls(acls).values():
+            future.result(20)
+
+    def revoke(self, operation: AclOperation = AclOperation.ANY) -> list[AclBinding]:
+        anything: Any = None  # the client's types know only of names
+        everything = AclBindingFilter(
+            ResourceType.ANY,
+            anything,
+            ResourcePatternType.ANY,
+            PRINCIPAL,
+            anything,
+            operation,
+            AclPermissionType.ANY,
+        )
+        return list(self.topics.admin.delete_acls([everything])[everything].result(20))
+
+
+@pytest.fixture(scope="module")
+def guarded_broker(
+    tmp_path_factory: pytest.TempPathFactory, java: Java, jars: Jars
+) -> Iterator[GuardedBroker]:
+    made = GuardedBroker(tmp_path_factory.mktemp("guarded"), java, jars)
+    with made.broker:
+        yield made
+
+
+@pytest.fixture
+def guarded(guarded_broker: GuardedBroker) -> Iterator[GuardedBroker]:
+    """Without any ACL, and afterwards without any topic of a test."""
+    yield guarded_broker
+    guarded_broker.revoke()
+    topics = guarded_broker.topics
+    known = topics.admin.list_topics(timeout=20).topics
+    for topic in known.keys() & {*INTERNAL, WRITTEN, READ, LETTERS}:
+        topics.delete(topic)
+
+
+@pytest.fixture
+def worker(guarded: GuardedBroker, tmp_path: Path) -> Iterator[WorkerProcess]:
+    """A worker with the default names, which are those of the table; not started."""
+    process = WorkerProcess(
+        tmp_path / "worker",
+        port=free_port(),
+        bootstrap_servers=guarded.address,
+        properties={
+            "security.protocol": "SASL_PLAINTEXT",
+            "sasl.mechanism": "PLAIN",
+            "sasl.username": "connect",
+            "sasl.password": SECRET,
+            "offset.storage.partitions": "2",
+            "status.storage.partitions": "1",
+            "lease.max.ms": "8000",
+            "spark.master": "local[4]",
+            "spark.driver.memory": "512m",
+        },
+    )
+    yield process
+    process.close()
+
+
+def source(file: Path) -> dict[str, str]:
+    return {"connector.class": "FileStreamSource", "file": str(file), "topic": WRITTEN}
+
+
+def sink(file: Path) -> dict[str, str]:
+    return {
+        "connector.class": "FileStreamSink",
+        "file": str(file),
+        "topics": READ,
+        "errors.tolerance": "all",
+        "errors.deadletterqueue.topic.name": LETTERS,
+        "errors.deadletterqueue.topic.replication.factor": "1",
+        **JSON,
+    }
+
+
+def moves(worker: WorkerProcess, topics: Topics, folder: Path, number: int) -> None:
+    """A line out of a file, a record into one, and a bad record to the dead letters."""
+    with (folder / "in").open("a") as lines:
+        lines.write(f"line {number}\n")
+    topics.produce(READ, [f'"record {number}"'.encode(), b"no JSON"])
+    out = folder / "out"
+    eventually(
+        lambda: (
+            len(topics.values(WRITTEN)) == number
+            and len(topics.values(LETTERS)) == number
+            and out.exists()
+            and len(out.read_text().splitlines()) == number
+        ),
+        what=f"round {number}; {worker.client.expanded('status')}",
+        every=0.3,
+    )
+
+
+def test_the_listed_acls_suffice(
+    guarded: GuardedBroker, worker: WorkerProcess, tmp_path: Path
+) -> None:
+    guarded.grant(worker_rows())
+    topics = guarded.topics
+    topics.create(READ)
+    worker.start(within=120)
+    client = worker.client
+    client.create("lines", source(tmp_path / "in"))
+    client.create("records", sink(tmp_path / "out"))
+    moves(worker, topics, tmp_path, 1)
+
+    # Without Create, since everything is there now.
+    assert worker.stop() == 0
+    assert guarded.revoke(AclOperation.CREATE)
+    worker.start(within=120)
+    moves(worker, topics, tmp_path, 2)
+    offsets_can_be_changed_and_forgotten(client)
+    assert SECRET not in worker.log() + worker.output()
+
+
+def offsets_can_be_changed_and_forgotten(client: ConnectClient) -> None:
+    for name in ("lines", "records"):
+        client.stop(name)
+        eventually(lambda name=name: state(client, name) == "STOPPED", what=name)  # type: ignore[misc]
+        offsets = client.offsets(name)
+        client.alter_offsets(name, offsets)
+        client.reset_offsets(name)
+        assert client.offsets(name) == []
+        client.delete(name)
+
+
+def state(client: ConnectClient, name: str) -> str:
+    return str(client.status(name)["connector"]["state"])
+
+
+@pytest.mark.parametrize(
+    ("row", "text"),
+    [
+        ("topics `penstock-configs`", "see or create topic penstock-configs (TOPIC_AUTH"),
+        ("group `penstock`", "see group penstock (GROUP_AUTHORIZATION_FAILED"),
+        (
+            "transactional ids",
+            "write as transactional id connect-cluster-penstock (TRANSACTIONAL_ID_AUTH",
+        ),
+    ],
+)
+def test_without_a_row_the_worker_does_not_start_and_says_why(
+    guarded: GuardedBroker, worker: WorkerProcess, row: str, text: str
+) -> None:
+    guarded.grant(without(row))
+    with pytest.raises(AssertionError, match="the worker ended"):
+        worker.start(within=120)
+    told = worker.output()
+    assert f"The brokers do not let this worker {text}" in told
+    assert "Give its principal the ACLs that SECURITY.md lists" in told
+    assert "Traceback" not in told
+
+
+def test_without_the_rows_of_sinks_and_sources_they_fail_and_say_why(
+    guarded: GuardedBroker, worker: WorkerProcess, tmp_path: Path
+) -> None:
+    rows = ("groups, prefixed, `connect-`", "topics of sink", "topics of source")
+    guarded.grant(without(*rows))
+    topics = guarded.topics
+    for topic in (READ, WRITTEN):
+        topics.create(topic)
+    topics.produce(READ, [b'"a record"'])
+    (tmp_path / "in").write_text("a line\n")
+    worker.start(within=120)
+    client = worker.client
+
+    client.create("hidden", sink(tmp_path / "out"))
+    assert f"see topic {READ} (TOPIC_AUTHORIZATION_FAILED" in trace_of(client, "hidden")
+    client.create("lines", source(tmp_path / "in"))
+    assert f"write to topic {WRITTEN} as transactional id" in trace_of(client, "lines")
+    guarded.grant([row for row in worker_rows() if row.resource.startswith("topics of sink")])
+    client.create("records", sink(tmp_path / "out"))
+    assert "use group connect-records (GROUP_AUTHORIZATION_FAILED" in trace_of(client, "records")
+    assert topics.values(WRITTEN) == []
+
+
+def without(*starts: str) -> list[Row]:
+    """The table without the rows that begin like that, of which there must be one each."""
+    rows = worker_rows()
+    left = [row for row in rows if not row.resource.startswith(starts)]
+    assert len(left) == len(rows) - len(starts)
+    return left
+
+
+def trace_of(client: ConnectClient, name: str) -> str:
+    return eventually(lambda: failure(client, name), what=f"a failure of {name}")
