@@ -20,7 +20,7 @@ from penstock.engine.heartbeats import Heartbeat
 from penstock.engine.lease import SinkLease
 from penstock.engine.lease_loop import LeaseLoop
 from penstock.engine.new_topics import NewTopics, TopicGroup
-from penstock.engine.pipeline import without
+from penstock.engine.pipeline import Pipeline, without
 from penstock.engine.retrying import retried
 from penstock.engine.stage_error import StageError
 from penstock.engine.topic_reader import Position, TopicReader
@@ -202,9 +202,11 @@ class SinkLoop(LeaseLoop[SinkLease]):
 
 def _wanted(lease: SinkLease) -> dict[str, Any]:
     """How to read, and whether anybody looks at what costs as much as the rest of a record."""
-    task = lease.task_class
+    task, pipeline = lease.task_class, lease.pipeline
+    assert isinstance(pipeline, Pipeline)  # noqa: S101 (its settings are resolved)
+    wanted = task.wants_headers or pipeline.predicated
     return {
-        "headers": task.wants_headers or bool(lease.tolerance.dead_letter_topic),
-        "timestamps": task.wants_timestamps or bool(lease.pipeline.transforms),
+        "headers": wanted or bool(lease.tolerance.dead_letter_topic),
+        "timestamps": task.wants_timestamps or bool(pipeline.transforms),
         "settings": lease.consumer_settings,
     }

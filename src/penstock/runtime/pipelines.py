@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from penstock.engine.recipe import Recipe
-from penstock.runtime.part_keys import TRANSFORMS, aliases
+from penstock.engine.recipe import Condition, Recipe
+from penstock.runtime.part_keys import OF_EVERY_TRANSFORM, TRANSFORMS, aliases
 from penstock.runtime.plugins import Plugin, Plugins
 from penstock.sdk.errors import ConfigError
 
@@ -39,10 +39,21 @@ def _converter(
 
 def _transform(
     plugins: Plugins, alias: str, config: Config, raw: Config
-) -> tuple[type[Any], Config]:
+) -> tuple[type[Any], Config, Condition | None]:
     prefix = f"transforms.{alias}."
     name = config.get(prefix + "type", "").strip()
-    return _class(plugins.transform(name), prefix + "type", name), _sub_keys(raw, prefix)
+    found = _class(plugins.transform(name), prefix + "type", name)
+    return found, _sub_keys(raw, prefix), _condition(plugins, prefix, config, raw)
+
+
+def _condition(plugins: Plugins, transform: str, config: Config, raw: Config) -> Condition | None:
+    own = OF_EVERY_TRANSFORM.parse(_sub_keys(config, transform))
+    if not own["predicate"]:
+        return None
+    prefix = f"predicates.{own['predicate']}."
+    name = config.get(prefix + "type", "").strip()
+    found = _class(plugins.predicate(name), prefix + "type", name)
+    return Condition(found, _sub_keys(raw, prefix), own["negate"])
 
 
 def _class(plugin: Plugin | None, key: str, name: str) -> type[Any]:
