@@ -63,6 +63,7 @@ class SinkLoop(LeaseLoop[SinkLease]):
         lease, task = self._lease, self._lease.task_class()
         self._producer = producer
         starts = {(a.topic, a.partition): a.offset for a in lease.assignments}
+        self._keep_starts(starts)
         # First of all the reader, which fetches ahead while the task gets ready.
         with closing(TopicReader(lease.connection, starts, **_wanted(lease))) as reader:
             try:
@@ -72,6 +73,12 @@ class SinkLoop(LeaseLoop[SinkLease]):
                 self._read_until_over(task, reader)
             finally:
                 task.stop()
+
+    def _keep_starts(self, starts: dict[Position, int]) -> None:
+        """Commit a start that would be another one the next time, before anything can fail."""
+        moving = {p: at for p, at in starts.items() if p in self._lease.uncommitted_starts}
+        if moving:
+            self._commit(moving, "", time.monotonic())
 
     def _read_until_over(self, task: SinkTask, reader: TopicReader) -> None:
         while not self._over():

@@ -23,12 +23,14 @@ Position = tuple[str, int]
 BINARY = pa.binary()
 
 SETTINGS: dict[str, Any] = {
-    # Deleted before it was read: told to the worker, never skipped.
-    "auto.offset.reset": "error",
     "fetch.message.max.bytes": 8 * 1024 * 1024,
     "queued.max.messages.kbytes": 32 * 1024,
     # How long the client rests once that many are waiting; its default is a whole second.
     "fetch.queue.backoff.ms": 5,
+}
+FIXED: dict[str, Any] = {
+    # Deleted before it was read: told to the worker, never skipped. Where to begin it has said.
+    "auto.offset.reset": "error",
 }
 
 
@@ -49,7 +51,7 @@ class TopicReader:
         self._starts = dict(starts)
         self._headers = headers
         self._timestamps = timestamps
-        self._consumer = clients.reader(connection, **{**SETTINGS, **(settings or {})})
+        self._consumer = clients.reader(connection, **{**SETTINGS, **(settings or {}), **FIXED})
         self._consumer.assign([TopicPartition(t, p, o) for (t, p), o in starts.items()])
 
     def read(self, most: int, patience: float) -> list[pa.RecordBatch]:

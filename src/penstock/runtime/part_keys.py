@@ -17,7 +17,7 @@ TRANSFORMS, PREDICATES = "transforms", "predicates"
 WORDS = {TRANSFORMS: "Transformation", PREDICATES: "Predicate"}
 VERSION = "connector.plugin.version"
 SIMPLE_HEADERS = "org.apache.kafka.connect.storage.SimpleHeaderConverter"
-"""The default of Kafka Connect's workers; headers are text here, so there is nothing to convert."""
+"""The default of workers. Values of headers are bytes here, so there is nothing to convert."""
 OF_EVERY_TRANSFORM = ConfigDef(
     ConfigKey("predicate", default=None, doc="A predicate that says which records are changed."),
     ConfigKey("negate", Type.BOOLEAN, default=False, doc="Whether its answer is turned round."),
@@ -59,12 +59,12 @@ class Parts:
         plugin = next((p for find in found if (p := find(name)) is not None), None)
         if plugin is not None:
             return plugin.class_name
-        return SIMPLE_HEADERS if _is_header(key.name, name) else None
+        return SIMPLE_HEADERS if is_simple(key.name, name) else None
 
     def converter_keys(self, config: Config) -> ConfigDef:
         """The keys of the converters that are named, under their prefixes."""
         found = ConfigDef()
-        for key in CONVERTERS[:2]:
+        for key in CONVERTERS:
             plugin = self._plugins.converter((config.get(key) or "").strip())
             if plugin is not None:
                 own: ConfigDef = plugin.cls.config_def
@@ -103,7 +103,7 @@ class Parts:
         errors = [e for alias in aliases(config, TRANSFORMS) for e in _predicate(alias, config)]
         for key in CONVERTERS:
             name = config.get(key, "").strip()
-            if name and self._plugins.converter(name) is None and not _is_header(key, name):
+            if name and self._plugins.converter(name) is None and not is_simple(key, name):
                 errors.append((key, _no_class(key, name)))
         for kind in (TRANSFORMS, PREDICATES):
             errors += [
@@ -132,8 +132,10 @@ def _predicate(alias: str, config: Mapping[str, str]) -> list[tuple[str, str]]:
     return []
 
 
-def _is_header(key: str, name: str) -> bool:
-    return key == "header.converter" and SIMPLE_HEADERS.endswith(f".{name.rpartition('.')[2]}")
+def is_simple(key: str, name: str) -> bool:
+    """Whether ``name`` is Kafka Connect's SimpleHeaderConverter, at its place."""
+    simple = SIMPLE_HEADERS.rpartition(".")[2]
+    return key == CONVERTERS[2] and name in {SIMPLE_HEADERS, simple}
 
 
 def _versions(plugin: Plugin) -> dict[str, Any]:
