@@ -30,8 +30,10 @@ class Predicated:
     def _mask(self, part: Part) -> npt.NDArray[np.bool_]:
         if self.predicate is None:
             return np.ones(part.batch.num_rows, bool)
-        found = self.predicate.test(part.batch).to_numpy(zero_copy_only=False)
-        return np.logical_xor(found, self.negate)
+        found: npt.NDArray[np.bool_] = self.predicate.test(part.batch).to_numpy(
+            zero_copy_only=False
+        )
+        return ~found if self.negate else found
 
     def _changed_where(self, part: Part, mask: npt.NDArray[np.bool_]) -> list[Part]:
         chosen = np.flatnonzero(mask)

@@ -140,7 +140,9 @@ COMMON = ConfigDef(
         default="restart",
         validator=one_of("none", "restart"),
         importance=Importance.LOW,
-        doc="What to do when a secret that the configuration refers to changes: none, or restart.",
+        doc="What happens when a file that this config refers to through a config provider "
+        "changes. restart: the connector and its tasks begin anew. none: nothing, but tasks "
+        "read the values again with their next lease.",
         group=COMMON_GROUP,
         order=14,
         width=Width.MEDIUM,
@@ -163,16 +165,6 @@ COMMON = ConfigDef(
         width=Width.MEDIUM,
         display_name="Maximum Delay Between Retries for Errors",
         doc="Longest pause, in ms, between two such attempts.",
-    ),
-    ConfigKey(
-        "config.action.reload",
-        default="restart",
-        validator=one_of("none", "restart"),
-        importance=Importance.LOW,
-        doc="What happens when a file that this config refers to through a config provider "
-        "changes. restart: the connector and its tasks begin anew. none: nothing, but tasks "
-        "read the values again with their next lease.",
-        group=COMMON_GROUP,
     ),
     ConfigKey(
         "errors.tolerance",

@@ -51,7 +51,8 @@ class Parts:
         plugin = self._plugins.converter(name)
         if plugin is not None:
             return replace(version, **_versions(plugin))
-        return version if not name else replace(version, visible=lambda _: False)
+        known = not name or is_simple(key, name)
+        return version if known else replace(version, visible=lambda _: False)
 
     def class_name(self, key: ConfigKey, name: str) -> str | None:
         """What a class is called in full; None for one that is not installed."""
@@ -88,7 +89,7 @@ class Parts:
         if plugin is None:
             return ConfigDef(type_key, version)
         more = OF_EVERY_TRANSFORM if kind == TRANSFORMS else ConfigDef()
-        own = _embedded(more + plugin.cls.config_def, prefix, type_key.group)
+        own = _embedded(more + plugin.cls.config_def, type_key)
         return ConfigDef(type_key, replace(version, **_versions(plugin)), *own)
 
     def _known(self, kind: str) -> list[Plugin]:
@@ -172,12 +173,13 @@ def _type_keys(kind: str, alias: str, known: Iterable[str]) -> tuple[ConfigKey, 
     )
 
 
-def _embedded(own: ConfigDef, prefix: str, group: str) -> Iterable[ConfigKey]:
+def _embedded(own: ConfigDef, type_key: ConfigKey) -> Iterable[ConfigKey]:
     """Behind type and version, in the order in which Kafka lists the keys of a part."""
+    prefix = type_key.name.removesuffix("type")
     for order, key in enumerate(sorted(own, key=_rank), 2):
         display = key.display_name or key.name
         name = prefix + key.name
-        yield replace(key, name=name, group=group, order=order, display_name=display)
+        yield replace(key, name=name, group=type_key.group, order=order, display_name=display)
 
 
 def _rank(key: ConfigKey) -> tuple[Any, ...]:

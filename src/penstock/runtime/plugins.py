@@ -162,9 +162,11 @@ def _find(plugins: Iterable[Plugin], name: str) -> Plugin | None:
 
 
 def _load(group: str) -> list[Plugin]:
+    """By name, as Kafka Connect lists them."""
     loaded = (_load_one(point, KINDS[group]) for point in entry_points(group=group))
     # Two entry points may name one class.
-    return list(dict.fromkeys(plugin for plugin in loaded if plugin is not None))
+    found = dict.fromkeys(plugin for plugin in loaded if plugin is not None)
+    return sorted(found, key=lambda plugin: plugin.class_name)
 
 
 def _load_one(point: EntryPoint, kind: type) -> Plugin | None:

@@ -21,13 +21,12 @@ ROUTER = {
 }
 
 
-def recipe(worker: dict[str, str] | None = None, **config: str) -> Recipe:
-    dotted = {key.replace("_", "."): value for key, value in config.items()}
-    return pipeline_recipe(PLUGINS, dotted, dotted, {**WORKER, **(worker or {})})
+def recipe(config: dict[str, str], worker: dict[str, str] | None = None) -> Recipe:
+    return pipeline_recipe(PLUGINS, config, config, {**WORKER, **(worker or {})})
 
 
 def test_a_transform_without_a_predicate() -> None:
-    [(cls, settings, condition)] = recipe(**ROUTER).transforms
+    [(cls, settings, condition)] = recipe(ROUTER).transforms
     assert (cls, settings["replacement"], condition) == (RegexRouter, "x", None)
 
 
@@ -41,7 +40,7 @@ def test_a_transform_with_a_predicate(negate: dict[str, str], negated: bool) -> 
         "predicates.p.name": "h",
         "transforms.r.predicate": "p",
     }
-    [(_, _, condition)] = recipe(**ROUTER, **predicate, **negate).transforms
+    [(_, _, condition)] = recipe({**ROUTER, **predicate, **negate}).transforms
     settings = {"type": "HasHeaderKey", "name": "h"}
     assert condition == Condition(HasHeaderKey, settings, negated)
 
@@ -49,7 +48,7 @@ def test_a_transform_with_a_predicate(negate: dict[str, str], negated: bool) -> 
 def test_a_predicate_that_is_gone_since() -> None:
     gone = {"transforms.r.predicate": "p", "predicates.p.type": "a.B"}
     with pytest.raises(ConfigError, match=r"Class a\.B could not be found"):
-        recipe(**ROUTER, **gone)
+        recipe({**ROUTER, **gone})
 
 
 @pytest.mark.parametrize(
@@ -63,14 +62,14 @@ def test_a_predicate_that_is_gone_since() -> None:
     ],
 )
 def test_header_converters(name: str) -> None:
-    recipe(header_converter=name)
     recipe({"header.converter": name})
+    recipe({}, {"header.converter": name})
 
 
 def test_a_header_converter_that_is_not_there() -> None:
     text = r"Invalid value a\.B for configuration header\.converter: Class a\.B could not be found"
     with pytest.raises(ConfigError, match=text):
-        recipe(header_converter="a.B")
-    with pytest.raises(ConfigError, match=text):
         recipe({"header.converter": "a.B"})
-    recipe({"header.converter": "a.B"}, header_converter="StringConverter")
+    with pytest.raises(ConfigError, match=text):
+        recipe({}, {"header.converter": "a.B"})
+    recipe({"header.converter": "StringConverter"}, {"header.converter": "a.B"})
