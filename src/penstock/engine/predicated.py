@@ -25,15 +25,10 @@ class Predicated:
     def apply(self, part: Part) -> list[Part]:
         """The rows that are left, changed or not; StageError names a row of ``part``."""
         with at_stage("TRANSFORMATION", self.transform):
-            return self._changed_where(part, self._mask(part))
-
-    def _mask(self, part: Part) -> npt.NDArray[np.bool_]:
-        if self.predicate is None:
-            return np.ones(part.batch.num_rows, bool)
-        found: npt.NDArray[np.bool_] = self.predicate.test(part.batch).to_numpy(
-            zero_copy_only=False
-        )
-        return ~found if self.negate else found
+            if self.predicate is None:
+                return self._changed(part)
+            found = self.predicate.test(part.batch).to_numpy(zero_copy_only=False)
+            return self._changed_where(part, ~found if self.negate else found)
 
     def _changed_where(self, part: Part, mask: npt.NDArray[np.bool_]) -> list[Part]:
         chosen = np.flatnonzero(mask)
@@ -51,8 +46,8 @@ class Predicated:
     def _changed(self, part: Part) -> list[Part]:
         """Every row as the transform makes it. Rows that it drops leave their places."""
         batch = self.transform.apply(part.batch)
-        left, runs = batch.num_rows, part.runs()
-        if left in {0, part.batch.num_rows} or len(runs) == 1:
+        left = batch.num_rows
+        if left in {0, part.batch.num_rows} or len(runs := part.runs()) == 1:
             # Of neighbours it does not matter which of them are gone.
             return [Part(batch, part.places[:left])]
         return [piece for run in runs for piece in self._changed(part.rows(*run))]
