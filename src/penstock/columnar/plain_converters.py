@@ -72,6 +72,7 @@ class StringConverter(Converter):
             return float_texts(array)
         if kind in _NOT_TEXT and not (schema and schema.logical):
             _refuse(array, f"StringConverter cannot write {kind}", f"{self._side}.converter")
+            return pa.nulls(len(array), pa.string())
         return array.cast(pa.string())
 
 

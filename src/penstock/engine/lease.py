@@ -50,6 +50,8 @@ class Limits:
     transaction_seconds: float = 1.0
     transaction_records: int = 100_000
     transaction_bytes: int = 32 * 1024 * 1024
+    commit_when_dry: bool = True
+    """Whether a transaction ends before its time where there is nothing more to put into it."""
     poll_pause: float = 0.05
 
 
@@ -139,6 +141,8 @@ class SinkLease(Lease):
     assignments: tuple[Assignment, ...]
     copy_topic: str
     """Compacted topic that keeps a copy of the group's offsets, against their expiry."""
+    uncommitted_starts: frozenset[tuple[str, int]] = frozenset()
+    """Partitions whose assigned offset was their end a moment ago: to be committed at once."""
 
 
 @dataclass(frozen=True)

@@ -102,7 +102,7 @@ class LeaseLoop(ABC, Generic[L]):
     def _commit_due(self, *, dry: bool) -> bool:
         limits = self._lease.limits
         return self._began is not None and (
-            dry
+            (dry and limits.commit_when_dry)
             or time.monotonic() - self._began >= limits.transaction_seconds
             or self._records >= limits.transaction_records
             or self._bytes >= limits.transaction_bytes

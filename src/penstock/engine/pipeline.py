@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TypeVar
 
 import pyarrow as pa
 
 from penstock.columnar.converter import Converter, Decoded
 from penstock.columnar.transform import Transform
+from penstock.engine.parts import Part, consecutive, together
+from penstock.engine.predicated import Predicated
 from penstock.engine.stage_error import StageError, at_stage
 from penstock.sdk.batches import record_batch
 
 T = TypeVar("T")
 Bad = Callable[[pa.RecordBatch, StageError], None]
 """Takes a batch and what is wrong with a row of it; raises unless the row may be left out."""
+Apply = Callable[[Predicated, Part], list[Part]]
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,15 @@ class Pipeline:
 
     key: Converter
     value: Converter
-    transforms: Sequence[Transform] = ()
+    transforms: Sequence[Transform | Predicated] = ()
+
+    @property
+    def predicated(self) -> bool:
+        """Whether a predicate looks at the records."""
+        return any(step.predicate is not None for step in self._steps())
+
+    def _steps(self) -> list[Predicated]:
+        return [t if isinstance(t, Predicated) else Predicated(t) for t in self.transforms]
 
     def encode(self, batch: pa.RecordBatch, bad: Bad | None = None) -> Encoded:
         """Source side: transform, then convert to bytes.
@@ -42,18 +52,27 @@ class Pipeline:
         A row at fault goes to ``bad`` with the batch it is in, and is left out if that returns;
         without ``bad`` the StageError that names it is raised.
         """
-        for transform in self.transforms:
-            step = partial(_transformed, transform)
-            batch = _tolerantly(step, batch, bad) if batch.num_rows else batch
-        return _tolerantly(self._converted, batch, bad)
+        parts = self._transformed(batch, lambda step, part: _tolerantly(step.apply, part, bad))
+        if len(parts) == 1:
+            return _tolerantly(self._converted, parts[0], bad)
+        [whole] = together([_tolerantly(self._binary, part, bad) for part in parts])
+        return Encoded(whole.batch, whole.batch.column("key"), whole.batch.column("value"))
 
-    def _converted(self, batch: pa.RecordBatch) -> Encoded:
-        schema = batch.schema
+    def _converted(self, part: Part) -> Encoded:
+        batch, schema = part.batch, part.batch.schema
         with at_stage("KEY_CONVERTER", self.key):
             key = self.key.encode(batch.column("key"), schema.field("key"))
         with at_stage("VALUE_CONVERTER", self.value):
             value = self.value.encode(batch.column("value"), schema.field("value"))
         return Encoded(batch, key, value)
+
+    def _binary(self, part: Part) -> Part:
+        """Keys and values as bytes: what has parted over its schemas meets again."""
+        encoded = self._converted(part)
+        other = {name: part.batch.column(name) for name in ("partition", "timestamp", "headers")}
+        topic = part.batch.column("topic")
+        batch = record_batch(topic, encoded.value, key=encoded.key, **other)
+        return Part(batch, part.places)
 
     def decode(self, raw: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         """Sink side: convert from bytes, then transform; one batch per run of equal schemas.
@@ -66,35 +85,38 @@ class Pipeline:
         with at_stage("VALUE_CONVERTER", self.value):
             values = self.value.decode(raw.column("value"))
         for start, stop in _runs(keys, values, raw.num_rows):
-            yield self._chained(_slice(raw, keys, values, start, stop), raw)
+            yield from self._chained(_slice(raw, keys, values, start, stop), raw)
 
-    def _chained(self, batch: pa.RecordBatch, raw: pa.RecordBatch) -> pa.RecordBatch:
-        for transform in self.transforms:
-            if not batch.num_rows:
-                break
-            try:
-                batch = _transformed(transform, batch)
-            except StageError as error:
-                offset = batch.column("offset")[error.row]
-                error.row = raw.column("offset").index(offset).as_py()
-                raise
-        return batch
+    def _chained(self, batch: pa.RecordBatch, raw: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        return consecutive(self._transformed(batch, lambda step, part: _named(step, part, raw)))
+
+    def _transformed(self, batch: pa.RecordBatch, apply: Apply) -> list[Part]:
+        parts = [Part.whole(batch)]
+        for step in self._steps():
+            if any(part.batch.num_rows for part in parts):
+                parts = together([piece for part in parts for piece in apply(step, part)])
+        return parts
 
 
-def _transformed(transform: Transform, batch: pa.RecordBatch) -> pa.RecordBatch:
-    with at_stage("TRANSFORMATION", transform):
-        return transform.apply(batch)
+def _named(step: Predicated, part: Part, raw: pa.RecordBatch) -> list[Part]:
+    """The step applied; an error names the row of ``raw``."""
+    try:
+        return step.apply(part)
+    except StageError as error:
+        offset = part.batch.column("offset")[error.row]
+        error.row = raw.column("offset").index(offset).as_py()
+        raise
 
 
-def _tolerantly(step: Callable[[pa.RecordBatch], T], batch: pa.RecordBatch, bad: Bad | None) -> T:
+def _tolerantly(step: Callable[[Part], T], part: Part, bad: Bad | None) -> T:
     while True:
         try:
-            return step(batch)
+            return step(part)
         except StageError as error:
             if bad is None:
                 raise
-            bad(batch, error)
-            batch = without(batch, error.row)
+            bad(part.batch, error)
+            part = part.without(error.row)
 
 
 def without(batch: pa.RecordBatch, row: int) -> pa.RecordBatch:

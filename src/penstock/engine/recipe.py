@@ -10,10 +10,22 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from penstock.columnar.converter import Converter
+from penstock.columnar.predicate import Predicate
 from penstock.columnar.transform import Transform
 from penstock.engine.pipeline import Pipeline
+from penstock.engine.predicated import Predicated
 
 Settings = Mapping[str, str]
+Resolve = Callable[[Settings], Settings]
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A predicate, not made yet, and whether its answer is turned round."""
+
+    predicate: type[Predicate]
+    settings: Settings
+    negate: bool = False
 
 
 @dataclass(frozen=True)
@@ -22,9 +34,9 @@ class Recipe:
 
     key: tuple[type[Converter], Settings]
     value: tuple[type[Converter], Settings]
-    transforms: Sequence[tuple[type[Transform], Settings]] = ()
+    transforms: Sequence[tuple[type[Transform], Settings, Condition | None]] = ()
 
-    def pipeline(self, resolve: Callable[[Settings], Settings]) -> Pipeline:
+    def pipeline(self, resolve: Resolve) -> Pipeline:
         """Make it, with settings as ``resolve`` gives them; ConfigError if they are wrong."""
         return Pipeline(
             key=_converter(*self.key, resolve, is_key=True),
@@ -34,11 +46,7 @@ class Recipe:
 
 
 def _converter(
-    cls: type[Converter],
-    settings: Settings,
-    resolve: Callable[[Settings], Settings],
-    *,
-    is_key: bool,
+    cls: type[Converter], settings: Settings, resolve: Resolve, *, is_key: bool
 ) -> Converter:
     converter = cls()
     converter.configure(resolve(settings), is_key=is_key)
@@ -46,8 +54,12 @@ def _converter(
 
 
 def _transform(
-    cls: type[Transform], settings: Settings, resolve: Callable[[Settings], Settings]
-) -> Transform:
+    cls: type[Transform], settings: Settings, condition: Condition | None, resolve: Resolve
+) -> Predicated:
     transform = cls()
     transform.configure(resolve(settings))
-    return transform
+    if condition is None:
+        return Predicated(transform)
+    predicate = condition.predicate()
+    predicate.configure(resolve(condition.settings))
+    return Predicated(transform, predicate, condition.negate)

@@ -19,7 +19,7 @@ from penstock.engine.heartbeats import Heartbeat
 from penstock.engine.lease import SinkLease
 from penstock.engine.lease_loop import LeaseLoop
 from penstock.engine.new_topics import NewTopics, TopicGroup
-from penstock.engine.pipeline import without
+from penstock.engine.pipeline import Pipeline, without
 from penstock.engine.retrying import retried
 from penstock.engine.stage_error import StageError
 from penstock.engine.topic_reader import TopicReader
@@ -61,6 +61,7 @@ class SinkLoop(LeaseLoop[SinkLease]):
         lease, task = self._lease, self._lease.task_class()
         self._producer = producer
         starts = {(a.topic, a.partition): a.offset for a in lease.assignments}
+        self._keep_starts(starts)
         # First of all the reader, which fetches ahead while the task gets ready.
         with closing(TopicReader(lease.connection, starts, **_wanted(lease))) as reader:
             try:
@@ -70,6 +71,12 @@ class SinkLoop(LeaseLoop[SinkLease]):
                 self._read_until_over(task, reader)
             finally:
                 task.stop()
+
+    def _keep_starts(self, starts: dict[Position, int]) -> None:
+        """Commit a start that would be another one the next time, before anything can fail."""
+        moving = {p: at for p, at in starts.items() if p in self._lease.uncommitted_starts}
+        if moving:
+            self._commit(moving, "", time.monotonic())
 
     def _read_until_over(self, task: SinkTask, reader: TopicReader) -> None:
         while not self._over():
@@ -206,9 +213,11 @@ class SinkLoop(LeaseLoop[SinkLease]):
 
 def _wanted(lease: SinkLease) -> dict[str, Any]:
     """How to read, and whether anybody looks at what costs as much as the rest of a record."""
-    task = lease.task_class
+    task, pipeline = lease.task_class, lease.pipeline
+    assert isinstance(pipeline, Pipeline)  # noqa: S101 (its settings are resolved)
+    wanted = task.wants_headers or pipeline.predicated
     return {
-        "headers": task.wants_headers or bool(lease.tolerance.dead_letter_topic),
-        "timestamps": task.wants_timestamps or bool(lease.pipeline.transforms),
+        "headers": wanted or bool(lease.tolerance.dead_letter_topic),
+        "timestamps": task.wants_timestamps or bool(pipeline.transforms),
         "settings": lease.consumer_settings,
     }

@@ -96,8 +96,12 @@ class SourceLoop(LeaseLoop[SourceLease]):
             batches = []
         if batches:
             self._count_polled(batches, time.monotonic() - began)
-        self._progress.note(dry=not batches)
+        self._progress.note(dry=not batches and not self._waiting())
         return batches
+
+    def _waiting(self) -> bool:
+        """Whether a transaction is kept open for its time: the lease must not end before."""
+        return self._began is not None and not self._lease.limits.commit_when_dry
 
     def _count_polled(self, batches: Sequence[SourceBatch], seconds: float) -> None:
         records = sum(batch.records.num_rows for batch in batches)

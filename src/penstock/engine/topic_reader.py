@@ -22,12 +22,14 @@ from penstock.kafka.topics import Position
 from penstock.sdk.batches import record_batch
 
 SETTINGS: dict[str, Any] = {
-    # Deleted before it was read: told to the worker, never skipped.
-    "auto.offset.reset": "error",
     "fetch.message.max.bytes": 8 * 1024 * 1024,
     "queued.max.messages.kbytes": 32 * 1024,
     # How long the client rests once that many are waiting; its default is a whole second.
     "fetch.queue.backoff.ms": 5,
+}
+FIXED: dict[str, Any] = {
+    # Deleted before it was read: told to the worker, never skipped. Where to begin it has said.
+    "auto.offset.reset": "error",
 }
 
 
@@ -47,7 +49,7 @@ class TopicReader:
         """The next offset of every partition that has moved since the start."""
         self._starts = dict(starts)
         self._consumer: _ColumnBatches | RecordConsumer
-        chosen = {**SETTINGS, **(settings or {})}
+        chosen = {**SETTINGS, **(settings or {}), **FIXED}
         if headers or not column_consumer.available():
             consumer = clients.reader(connection, **chosen)
             wanted = {"headers": headers, "timestamps": timestamps}

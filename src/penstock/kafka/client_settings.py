@@ -54,13 +54,13 @@ HELD: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "enable.auto.commit": ("false",),
         "enable.auto.offset.store": ("false",),
         "enable.partition.eof": ("true",),
-        "auto.offset.reset": ("earliest",),
+        "auto.offset.reset": ("earliest", "latest"),
         "isolation.level": ("read_committed",),
         "bootstrap.servers": (),
     },
     "admin": {"bootstrap.servers": ()},
 }
-"""Settings that the worker itself needs as they are, and the values that change nothing."""
+"""Settings that the worker itself has a use for, and the values that it can do with."""
 
 
 Settings = Mapping[str, str]
@@ -74,8 +74,8 @@ def client_settings(given: Settings) -> dict[str, Any]:
     return settings
 
 
-def changes_nothing(kind: str, key: str, value: str) -> bool:
-    """Whether what the worker itself needs of such a client stays as it is."""
+def acceptable(kind: str, key: str, value: str) -> bool:
+    """Whether the worker gets what it needs of such a client."""
     return key not in HELD[kind] or value.strip().lower() in HELD[kind][key]
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,8 +47,9 @@ class Membership:
         on_joined: Callable[[Joined], None],
         on_elected: Callable[[], None],
         on_deposed: Callable[[], None],
-        session_timeout_ms: int = 10_000,
+        timings: Mapping[str, int],
     ) -> None:
+        """``timings`` are settings of the client: how the group notices who is there."""
         self._topic = topic
         self._on_joined = on_joined
         self._on_elected = on_elected
@@ -63,8 +64,7 @@ class Membership:
             **connection.settings(),
             "group.id": group_id,
             "group.protocol": "classic",
-            "session.timeout.ms": session_timeout_ms,
-            "heartbeat.interval.ms": max(500, session_timeout_ms // 4),
+            **timings,
             "enable.auto.commit": False,
             "auto.offset.reset": "latest",
             "partition.assignment.strategy": "cooperative-sticky",

@@ -20,6 +20,7 @@ from penstock.sdk.config_validators import (
 COMMON_GROUP = "Common"
 ERRORS_GROUP = "Error Handling"
 ONCE_GROUP = "Exactly Once Support"
+UNTOUCHED = " Values of headers are bytes here, which none of them changes."
 UNUSED = " Taken from Kafka Connect's configurations; it changes nothing here yet."
 
 
@@ -32,7 +33,7 @@ def _converter_keys(kind: str, order: int) -> tuple[ConfigKey, ConfigKey]:
             default=None,
             importance=Importance.LOW,
             doc=f"Converter of record {kind}s; unset takes the worker's."
-            + (UNUSED if kind == "header" else ""),
+            + (UNTOUCHED if kind == "header" else ""),
             group=COMMON_GROUP,
             order=order,
             width=Width.SHORT,
@@ -139,7 +140,9 @@ COMMON = ConfigDef(
         default="restart",
         validator=one_of("none", "restart"),
         importance=Importance.LOW,
-        doc="What to do when a secret that the configuration refers to changes: none, or restart.",
+        doc="What happens when a file that this config refers to through a config provider "
+        "changes. restart: the connector and its tasks begin anew. none: nothing, but tasks "
+        "read the values again with their next lease.",
         group=COMMON_GROUP,
         order=14,
         width=Width.MEDIUM,
@@ -162,16 +165,6 @@ COMMON = ConfigDef(
         width=Width.MEDIUM,
         display_name="Maximum Delay Between Retries for Errors",
         doc="Longest pause, in ms, between two such attempts.",
-    ),
-    ConfigKey(
-        "config.action.reload",
-        default="restart",
-        validator=one_of("none", "restart"),
-        importance=Importance.LOW,
-        doc="What happens when a file that this config refers to through a config provider "
-        "changes. restart: the connector and its tasks begin anew. none: nothing, but tasks "
-        "read the values again with their next lease.",
-        group=COMMON_GROUP,
     ),
     ConfigKey(
         "errors.tolerance",
@@ -230,8 +223,9 @@ SOURCE = COMMON + ConfigDef(
         "transaction.boundary",
         default="poll",
         validator=one_of_ignoring_case("INTERVAL", "POLL", "CONNECTOR"),
-        doc="poll, interval or connector. Transactions here are always short ones, see "
-        "ARCHITECTURE.md." + UNUSED,
+        doc="poll: as soon as nothing more is there, and at least every second. interval: when "
+        "that interval is over, when a transaction holds 100,000 records or 32 MB, and when the "
+        "task ends. connector: where the connector says so, which none here does.",
         group=ONCE_GROUP,
         order=3,
         width=Width.SHORT,
@@ -243,7 +237,8 @@ SOURCE = COMMON + ConfigDef(
         default=None,
         validator=at_least(0),
         importance=Importance.LOW,
-        doc="The interval of transaction.boundary=interval." + UNUSED,
+        doc="The interval of transaction.boundary=interval, in ms, at most 30000; unset takes the "
+        "worker's offset.flush.interval.ms.",
         group=ONCE_GROUP,
         order=4,
         width=Width.SHORT,

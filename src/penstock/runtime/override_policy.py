@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from penstock.kafka.client_settings import (
     CLIENTS,
-    changes_nothing,
+    acceptable,
     client_settings,
     refusal,
     translated,
@@ -89,7 +89,7 @@ def overrides_in(config: Mapping[str, str]) -> dict[str, str]:
 
 
 def _wrong_values(kind: str, prefix: str, given: Mapping[str, str]) -> list[tuple[str, str]]:
-    held = [(prefix + k, _held(k)) for k, v in given.items() if not changes_nothing(kind, k, v)]
+    held = [(prefix + k, _held(k)) for k, v in given.items() if not acceptable(kind, k, v)]
     if held:
         return held
     try:

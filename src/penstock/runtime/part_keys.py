@@ -14,9 +14,10 @@ Config = Mapping[str, str | None]
 
 CONVERTERS = ("key.converter", "value.converter", "header.converter")
 TRANSFORMS, PREDICATES = "transforms", "predicates"
+WORDS = {TRANSFORMS: "Transformation", PREDICATES: "Predicate"}
 VERSION = "connector.plugin.version"
 SIMPLE_HEADERS = "org.apache.kafka.connect.storage.SimpleHeaderConverter"
-"""The default of Kafka Connect's workers; headers are text here, so there is nothing to convert."""
+"""The default of workers. Values of headers are bytes here, so there is nothing to convert."""
 OF_EVERY_TRANSFORM = ConfigDef(
     ConfigKey("predicate", default=None, doc="A predicate that says which records are changed."),
     ConfigKey("negate", Type.BOOLEAN, default=False, doc="Whether its answer is turned round."),
@@ -50,19 +51,21 @@ class Parts:
         plugin = self._plugins.converter(name)
         if plugin is not None:
             return replace(version, **_versions(plugin))
-        return version if not name else replace(version, visible=lambda _: False)
+        known = not name or is_simple(key, name)
+        return version if known else replace(version, visible=lambda _: False)
 
     def class_name(self, key: ConfigKey, name: str) -> str | None:
         """What a class is called in full; None for one that is not installed."""
-        plugin = self._plugins.converter(name) or self._plugins.transform(name)
+        found = (self._plugins.converter, self._plugins.transform, self._plugins.predicate)
+        plugin = next((p for find in found if (p := find(name)) is not None), None)
         if plugin is not None:
             return plugin.class_name
-        return SIMPLE_HEADERS if _is_header(key.name, name) else None
+        return SIMPLE_HEADERS if is_simple(key.name, name) else None
 
     def converter_keys(self, config: Config) -> ConfigDef:
         """The keys of the converters that are named, under their prefixes."""
         found = ConfigDef()
-        for key in CONVERTERS[:2]:
+        for key in CONVERTERS:
             plugin = self._plugins.converter((config.get(key) or "").strip())
             if plugin is not None:
                 own: ConfigDef = plugin.cls.config_def
@@ -73,27 +76,35 @@ class Parts:
         """The keys of the transforms and predicates that are named."""
         found = ConfigDef()
         for alias in dict.fromkeys(aliases(config, TRANSFORMS)):
-            found += self._transform_keys(alias, config)
+            found += self._part_keys(TRANSFORMS, alias, config)
         for alias in dict.fromkeys(aliases(config, PREDICATES)):
-            found += ConfigDef(*_type_keys(PREDICATES, "Predicate", alias, []))
+            found += self._part_keys(PREDICATES, alias, config)
         return found
 
-    def _transform_keys(self, alias: str, config: Config) -> ConfigDef:
-        prefix = f"{TRANSFORMS}.{alias}."
-        known = [plugin.class_name for plugin in self._plugins.transforms]
-        kind, version = _type_keys(TRANSFORMS, "Transformation", alias, known)
-        plugin = self._plugins.transform((config.get(f"{prefix}type") or "").strip())
+    def _part_keys(self, kind: str, alias: str, config: Config) -> ConfigDef:
+        prefix = f"{kind}.{alias}."
+        known = [plugin.class_name for plugin in self._known(kind)]
+        type_key, version = _type_keys(kind, alias, known)
+        plugin = self._find(kind, (config.get(f"{prefix}type") or "").strip())
         if plugin is None:
-            return ConfigDef(kind, version)
-        own = _embedded(plugin, prefix, f"Transforms: {alias}", 2)
-        return ConfigDef(kind, replace(version, **_versions(plugin)), *own)
+            return ConfigDef(type_key, version)
+        more = OF_EVERY_TRANSFORM if kind == TRANSFORMS else ConfigDef()
+        own = _embedded(more + plugin.cls.config_def, type_key)
+        return ConfigDef(type_key, replace(version, **_versions(plugin)), *own)
+
+    def _known(self, kind: str) -> list[Plugin]:
+        return self._plugins.transforms if kind == TRANSFORMS else self._plugins.predicates
+
+    def _find(self, kind: str, name: str) -> Plugin | None:
+        find = self._plugins.transform if kind == TRANSFORMS else self._plugins.predicate
+        return find(name)
 
     def unknown(self, config: Mapping[str, str]) -> list[tuple[str, str]]:
         """(key, message) of every class that is not installed, and predicate that is not there."""
         errors = [e for alias in aliases(config, TRANSFORMS) for e in _predicate(alias, config)]
         for key in CONVERTERS:
             name = config.get(key, "").strip()
-            if name and self._plugins.converter(name) is None and not _is_header(key, name):
+            if name and self._plugins.converter(name) is None and not is_simple(key, name):
                 errors.append((key, _no_class(key, name)))
         for kind in (TRANSFORMS, PREDICATES):
             errors += [
@@ -104,24 +115,28 @@ class Parts:
     def _type(self, kind: str, alias: str, config: Mapping[str, str]) -> list[tuple[str, str]]:
         key = f"{kind}.{alias}.type"
         name = config.get(key, "").strip()
-        if not name or (kind == TRANSFORMS and self._plugins.transform(name) is not None):
+        if not name or self._find(kind, name) is not None:
             return []  # a missing one is told of by the key itself
         return [(key, _no_class(key, name))]
 
 
 def _predicate(alias: str, config: Mapping[str, str]) -> list[tuple[str, str]]:
-    negate, key = f"{TRANSFORMS}.{alias}.negate", f"{TRANSFORMS}.{alias}.predicate"
+    prefix = f"{TRANSFORMS}.{alias}."
+    negate, key = f"{prefix}negate", f"{prefix}predicate"
     named = config.get(key, "").strip()
     if named and named not in aliases(config, PREDICATES):
         return [(key, f"Invalid value {named} for configuration {key}: no such predicate")]
     if negate in config and not named:
         text = f"Config '{negate}' was provided but there is no config '{key}' defining a "
-        return [(negate, f"{text}predicate to be negated.")]
+        # Kafka Connect finds it while it looks at the transform's class.
+        return [(f"{prefix}type", f"{text}predicate to be negated.")]
     return []
 
 
-def _is_header(key: str, name: str) -> bool:
-    return key == "header.converter" and SIMPLE_HEADERS.endswith(f".{name.rpartition('.')[2]}")
+def is_simple(key: str, name: str) -> bool:
+    """Whether ``name`` is Kafka Connect's SimpleHeaderConverter, at its place."""
+    simple = SIMPLE_HEADERS.rpartition(".")[2]
+    return key == CONVERTERS[2] and name in {SIMPLE_HEADERS, simple}
 
 
 def _versions(plugin: Plugin) -> dict[str, Any]:
@@ -131,8 +146,8 @@ def _versions(plugin: Plugin) -> dict[str, Any]:
     return {"default": plugin.version, "recommended": [plugin.version]}
 
 
-def _type_keys(kind: str, word: str, alias: str, known: Iterable[str]) -> tuple[ConfigKey, ...]:
-    prefix, group = f"{kind}.{alias}.", f"{kind.title()}: {alias}"
+def _type_keys(kind: str, alias: str, known: Iterable[str]) -> tuple[ConfigKey, ConfigKey]:
+    prefix, group, word = f"{kind}.{alias}.", f"{kind.title()}: {alias}", WORDS[kind]
     return (
         ConfigKey(
             f"{prefix}type",
@@ -158,17 +173,17 @@ def _type_keys(kind: str, word: str, alias: str, known: Iterable[str]) -> tuple[
     )
 
 
-def _embedded(plugin: Plugin, prefix: str, group: str, start: int) -> Iterable[ConfigKey]:
-    """In the order in which Kafka lists the keys of a part: required ones first."""
-    own: ConfigDef = plugin.cls.config_def
-    listed = sorted(OF_EVERY_TRANSFORM + own, key=_rank)
-    for order, key in enumerate(listed, start):
+def _embedded(own: ConfigDef, type_key: ConfigKey) -> Iterable[ConfigKey]:
+    """Behind type and version, in the order in which Kafka lists the keys of a part."""
+    prefix = type_key.name.removesuffix("type")
+    for order, key in enumerate(sorted(own, key=_rank), 2):
         display = key.display_name or key.name
         name = prefix + key.name
-        yield replace(key, name=name, group=group, order=order, display_name=display)
+        yield replace(key, name=name, group=type_key.group, order=order, display_name=display)
 
 
 def _rank(key: ConfigKey) -> tuple[Any, ...]:
+    """Required ones first."""
     return (not key.required, _WEIGHTS[key.importance], key.name)
 
 

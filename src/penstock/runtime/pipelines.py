@@ -5,12 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from penstock.engine.recipe import Recipe
-from penstock.runtime.part_keys import TRANSFORMS, aliases
+from penstock.engine.recipe import Condition, Recipe
+from penstock.runtime.part_keys import (
+    CONVERTERS,
+    OF_EVERY_TRANSFORM,
+    TRANSFORMS,
+    aliases,
+    is_simple,
+)
 from penstock.runtime.plugins import Plugin, Plugins
 from penstock.sdk.errors import ConfigError
 
 Config = Mapping[str, str]
+HEADERS = CONVERTERS[2]
 
 
 def pipeline_recipe(plugins: Plugins, config: Config, raw: Config, worker: Config) -> Recipe:
@@ -18,7 +25,10 @@ def pipeline_recipe(plugins: Plugins, config: Config, raw: Config, worker: Confi
 
     ``config`` names the classes. Their settings are those of ``raw``, in which references are
     still references; ``worker`` gives the converters that the connector does not name itself.
+    ConfigError where a class is not there, also that of the converter of headers, whose values
+    are bytes and stay what they are.
     """
+    _check_headers(plugins, config.get(HEADERS) or worker.get(HEADERS, ""))
     return Recipe(
         key=_converter(plugins, "key.converter", config, raw, worker),
         value=_converter(plugins, "value.converter", config, raw, worker),
@@ -26,6 +36,11 @@ def pipeline_recipe(plugins: Plugins, config: Config, raw: Config, worker: Confi
             _transform(plugins, alias, config, raw) for alias in aliases(config, TRANSFORMS)
         ],
     )
+
+
+def _check_headers(plugins: Plugins, name: str) -> None:
+    if name and not is_simple(HEADERS, name.strip()):
+        _class(plugins.converter(name.strip()), HEADERS, name)
 
 
 def _converter(
@@ -39,10 +54,21 @@ def _converter(
 
 def _transform(
     plugins: Plugins, alias: str, config: Config, raw: Config
-) -> tuple[type[Any], Config]:
+) -> tuple[type[Any], Config, Condition | None]:
     prefix = f"transforms.{alias}."
     name = config.get(prefix + "type", "").strip()
-    return _class(plugins.transform(name), prefix + "type", name), _sub_keys(raw, prefix)
+    found = _class(plugins.transform(name), prefix + "type", name)
+    return found, _sub_keys(raw, prefix), _condition(plugins, prefix, config, raw)
+
+
+def _condition(plugins: Plugins, transform: str, config: Config, raw: Config) -> Condition | None:
+    own = OF_EVERY_TRANSFORM.parse(_sub_keys(config, transform))
+    if not own["predicate"]:
+        return None
+    prefix = f"predicates.{own['predicate']}."
+    name = config.get(prefix + "type", "").strip()
+    found = _class(plugins.predicate(name), prefix + "type", name)
+    return Condition(found, _sub_keys(raw, prefix), own["negate"])
 
 
 def _class(plugin: Plugin | None, key: str, name: str) -> type[Any]:

@@ -15,6 +15,7 @@ from typing import Any
 
 from penstock import __version__
 from penstock.columnar.converter import Converter
+from penstock.columnar.predicate import Predicate
 from penstock.columnar.transform import Transform
 from penstock.engine.stage_error import class_name
 from penstock.runtime.errors import BadRequest
@@ -26,6 +27,7 @@ KINDS: dict[str, type] = {
     "penstock.connectors": Connector,
     "penstock.converters": Converter,
     "penstock.transforms": Transform,
+    "penstock.predicates": Predicate,
 }
 
 
@@ -70,6 +72,7 @@ _TYPES = (
     (SinkConnector, "sink"),
     (SourceConnector, "source"),
     (Transform, "transformation"),
+    (Predicate, "predicate"),
     (Converter, "converter"),
 )
 
@@ -101,6 +104,11 @@ class Plugins:
     def transforms(self) -> list[Plugin]:
         """Transforms."""
         return _load("penstock.transforms")
+
+    @cached_property
+    def predicates(self) -> list[Plugin]:
+        """Predicates."""
+        return _load("penstock.predicates")
 
     @cached_property
     def _found(self) -> dict[str, Plugin]:
@@ -135,9 +143,13 @@ class Plugins:
         """The transform called ``name``."""
         return _find(self.transforms, name)
 
+    def predicate(self, name: str) -> Plugin | None:
+        """The predicate called ``name``."""
+        return _find(self.predicates, name)
+
     def all(self) -> list[Plugin]:
         """Every plugin, in the order of the plugins endpoint."""
-        return [*self.connectors, *self.transforms, *self.converters]
+        return [*self.connectors, *self.transforms, *self.predicates, *self.converters]
 
 
 def own_keys(plugin: Plugin, config: Mapping[str, str]) -> dict[str, str]:
@@ -150,9 +162,11 @@ def _find(plugins: Iterable[Plugin], name: str) -> Plugin | None:
 
 
 def _load(group: str) -> list[Plugin]:
+    """By name, as Kafka Connect lists them."""
     loaded = (_load_one(point, KINDS[group]) for point in entry_points(group=group))
     # Two entry points may name one class.
-    return list(dict.fromkeys(plugin for plugin in loaded if plugin is not None))
+    found = dict.fromkeys(plugin for plugin in loaded if plugin is not None)
+    return sorted(found, key=lambda plugin: plugin.class_name)
 
 
 def _load_one(point: EntryPoint, kind: type) -> Plugin | None:

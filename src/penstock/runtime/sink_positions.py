@@ -7,7 +7,8 @@ restored from the copy that every commit also wrote, and never begin again in si
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from confluent_kafka.admin import AdminClient
 
@@ -18,6 +19,17 @@ from penstock.kafka.topics import Position, partitions_of
 from penstock.runtime.position_copies import PositionCopies
 
 log = logging.getLogger(__name__)
+
+RESET = "auto.offset.reset"
+
+
+def begins_at_end(config: Mapping[str, str], worker: Mapping[str, Any]) -> bool:
+    """Whether a sink begins at the end of partitions for which it has committed nothing.
+
+    ``config`` is the connector's; ``worker`` are the worker's settings for all consumers.
+    """
+    chosen = config.get(f"consumer.override.{RESET}") or worker.get(RESET) or ""
+    return str(chosen).strip().lower() == "latest"
 
 
 def restored_positions(

@@ -17,7 +17,7 @@ from penstock.kafka.topics import Position
 from penstock.runtime.runner import Runner
 from penstock.runtime.scheduler import TURN, Next
 from penstock.runtime.sink_plan import assign, missing, subscribed
-from penstock.runtime.sink_positions import restored_positions
+from penstock.runtime.sink_positions import begins_at_end, restored_positions
 from penstock.sdk.tasks import Assignment
 
 log = logging.getLogger(__name__)
@@ -60,12 +60,18 @@ class SinkRunner(Runner):
         return partitions
 
     def _behind(self, ends: Mapping[Position, int]) -> bool:
+        """Whether there is something to read, or a start to be committed."""
         positions = self._positions or {}
+        unknown = -1 if self._from_end else 0
         return any(
-            end > positions.get(position, (0, ""))[0]
+            end > positions.get(position, (unknown, ""))[0]
             and self._tasks_of[position] not in self.failed
             for position, end in ends.items()
         )
+
+    @property
+    def _from_end(self) -> bool:
+        return begins_at_end(self.config, self.context.worker.clients.of("consumer"))
 
     def _fetch(self) -> dict[Position, Committed]:
         self._read_at = time.monotonic()
@@ -88,7 +94,7 @@ class SinkRunner(Runner):
         partitions = [p for p in self._partitions() if self._tasks_of[p] in tasks]
         first = topics.beginnings(self.context.admin, partitions)
         self._fail_where_data_is_gone(first)
-        starts = self._readable({p: self._start_of(p, first) for p in partitions if p in first})
+        starts = self._readable(self._starts(first))
         short = replace(limits, lease_seconds=min(LEASE_SECONDS, limits.lease_seconds))
         return [
             self._lease(task, short, mine)
@@ -96,9 +102,14 @@ class SinkRunner(Runner):
             if task not in self.failed and (mine := self._of_task(starts, task))
         ]
 
-    def _start_of(self, position: Position, first: Mapping[Position, int]) -> int:
-        committed = (self._positions or {}).get(position)
-        return first[position] if committed is None else committed[0]
+    def _starts(self, first: Mapping[Position, int]) -> dict[Position, int]:
+        """Where to go on in each partition or, where nothing is committed, to begin."""
+        positions = self._positions or {}
+        starts = {p: positions[p][0] for p in first if p in positions}
+        new = {p: offset for p, offset in first.items() if p not in positions}
+        if new and self._from_end:
+            new = topics.ends(self.context.admin, new, committed=True)
+        return {**starts, **new}
 
     def _readable(self, starts: dict[Position, int]) -> dict[Position, int]:
         """Without what ends before the place where we stand: there is nothing to read yet."""
@@ -137,7 +148,11 @@ class SinkRunner(Runner):
             group_metadata=self._metadata(),
             assignments=self._assignments(starts),
             copy_topic=self.context.copies.log.topic,
+            uncommitted_starts=frozenset(self._uncommitted(starts) if self._from_end else ()),
         )
+
+    def _uncommitted(self, starts: Mapping[Position, int]) -> list[Position]:
+        return [position for position in starts if position not in (self._positions or {})]
 
     def _assignments(self, starts: Mapping[Position, int]) -> tuple[Assignment, ...]:
         positions = self._positions or {}

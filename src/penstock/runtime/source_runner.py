@@ -9,6 +9,7 @@ from penstock.engine.new_topics import TopicGroup
 from penstock.runtime.runner import PROBE_PAUSE, Runner
 from penstock.runtime.scheduler import TURN, Next
 from penstock.runtime.topic_creation import topic_groups
+from penstock.runtime.transaction_boundary import with_boundary
 from penstock.sdk.offsets import OffsetReader, canonical
 
 
@@ -41,7 +42,9 @@ class SourceRunner(Runner):
 
     def _plan(self, tasks: Sequence[int], limits: Limits) -> list[Lease]:
         extras = self._extras()
-        return [self._lease(task, limits, extras.get(task, {})) for task in tasks]
+        flush_interval = self.context.worker["offset.flush.interval.ms"]
+        bounded = with_boundary(limits, self.config, flush_interval)
+        return [self._lease(task, bounded, extras.get(task, {})) for task in tasks]
 
     def _extras(self) -> dict[int, Mapping[str, str]]:
         """What the connector adds to each task's configuration for this turn."""

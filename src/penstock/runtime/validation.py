@@ -15,6 +15,7 @@ from penstock.runtime.part_keys import Parts
 from penstock.runtime.plugins import Plugin, Plugins
 from penstock.runtime.redaction import redacted, resolved_to_validate
 from penstock.runtime.topic_creation import creation_keys
+from penstock.runtime.transaction_boundary import boundary_errors
 from penstock.runtime.worker_rules import Rules
 from penstock.sdk.config import NULL_VALUE, ConfigDef, ConfigKey, ConfigValue, Type
 from penstock.sdk.connectors import Connector, SinkConnector
@@ -130,6 +131,8 @@ class Validator:
         errors = self._parts.unknown(config)
         sink = issubclass(plugin.cls, SinkConnector)
         errors += self._rules.overrides.errors(config, clients_used(config, sink=sink))
+        if not sink:
+            errors += boundary_errors(config)
         if sink:
             errors += sink_topic_errors(config)
             name = config.get("name", "")

@@ -221,7 +221,7 @@ class Worker:
             on_joined=cluster.joined,
             on_elected=cluster.elected,
             on_deposed=cluster.deposed,
-            session_timeout_ms=config["session.timeout.ms"],
+            timings=config.membership_timings(),
         )
         keeper = SinkKeeper(context, cluster, self.herder.lock)
         restarter = AutoRestarter(context, self.herder.do_as_told)

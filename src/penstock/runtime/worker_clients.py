@@ -12,7 +12,7 @@ from typing import Any
 
 from penstock.kafka.client_settings import (
     CLIENTS,
-    changes_nothing,
+    acceptable,
     client_settings,
     refusal,
     translated,
@@ -70,7 +70,7 @@ def common_settings(properties: Mapping[str, str]) -> tuple[dict[str, Any], list
 
 
 def _means_something(kind: str, key: str, given: Mapping[str, str]) -> bool:
-    if not changes_nothing(kind, key, given[key]):
+    if not acceptable(kind, key, given[key]):
         return False
     try:
         return UNKNOWN not in refusal(kind, translated(key, given))

@@ -15,7 +15,9 @@ from penstock.logs.settings import LOG_KEYS
 from penstock.runtime.auto_restart_keys import AUTO_RESTART_KEYS
 from penstock.runtime.ignored_keys import warn_of_ignored
 from penstock.runtime.listeners import LISTENER_KEYS
+from penstock.runtime.membership_config import MEMBERSHIP_KEYS, membership_timings
 from penstock.runtime.override_policy import ALLOWLIST_KEY, POLICY_KEY, OverridePolicy
+from penstock.runtime.part_keys import CONVERTERS, SIMPLE_HEADERS
 from penstock.runtime.provider_config import providers_of
 from penstock.runtime.rest_config import REST_KEYS
 from penstock.runtime.storage_config import STORAGE_KEYS, create_with_settings, replication_of
@@ -48,12 +50,19 @@ WORKER = ConfigDef(
         "value.converter", Type.CLASS, default=STRING_CONVERTER, doc="Converter of record values."
     ),
     ConfigKey(
-        "session.timeout.ms",
-        Type.INT,
-        default=10_000,
-        validator=at_least(6000),
-        doc="A worker silent for this long has left its cluster. Must exceed the 5 s after which "
-        "a lease gives up on its worker.",
+        "header.converter",
+        Type.CLASS,
+        default=SIMPLE_HEADERS,
+        doc="Converter of record headers. Their values are bytes here, which none of them changes.",
+    ),
+    *MEMBERSHIP_KEYS,
+    ConfigKey(
+        "offset.flush.interval.ms",
+        Type.LONG,
+        default=60_000,
+        validator=at_least(0),
+        doc="The interval of sources with transaction.boundary=interval that do not say which. "
+        "Otherwise offsets are committed with their records.",
     ),
     ConfigKey(
         "lease.max.ms",
@@ -155,6 +164,7 @@ class WorkerConfig:
         providers = providers_of(properties)
         found = providers.resolve(properties)
         values = WORKER.parse(found.config)
+        membership_timings(values)
         policy = OverridePolicy.named(values[POLICY_KEY], values[ALLOWLIST_KEY])
         rules = Rules(providers, policy)
         clients = worker_clients(found.config)
@@ -189,15 +199,15 @@ class WorkerConfig:
         """Bounds of a lease."""
         return Limits(lease_seconds=self["lease.max.ms"] / 1000)
 
+    def membership_timings(self) -> dict[str, int]:
+        """Settings of the client that is this worker's membership in its cluster."""
+        return membership_timings(self.values)
+
     def spark(self) -> dict[str, str]:
         """The ``spark.*`` keys."""
         return {k: v for k, v in self.properties.items() if k.startswith("spark.")}
 
     def converters(self) -> dict[str, str]:
         """The converter keys with their sub-keys, for connectors that set none."""
-        given = {
-            k: v
-            for k, v in self.properties.items()
-            if k.startswith(("key.converter", "value.converter"))
-        }
-        return {**{k: self[k] for k in ("key.converter", "value.converter")}, **given}
+        given = {k: v for k, v in self.properties.items() if k.startswith(CONVERTERS)}
+        return {**{key: self[key] for key in CONVERTERS}, **given}

@@ -118,7 +118,7 @@ def test_a_file_connector_without_a_file(client: ConnectClient, refused, name: s
         assert 'Missing required configuration "file": set it to the path' in text
 
 
-def test_a_change_to_an_invalid_config_changes_nothing(
+def test_a_change_to_an_invalid_config_acceptable(
     connectors: ConnectClient, scripted, refused, name: str
 ) -> None:
     scripted("STOPPED")

@@ -6,8 +6,8 @@ Connect finds an offset; an offset is that of the last record copied.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, cast
 
 from confluent_kafka import Consumer, Message, TopicPartition
 from confluent_kafka.admin import AdminClient
@@ -30,6 +30,7 @@ KEYS = ConfigDef(
     ConfigKey(SERVERS, importance=Importance.HIGH, doc="Brokers of the source cluster."),
 )
 BYTES = Schema.bytes()
+Headers = Sequence[tuple[str, bytes | None]]
 
 
 class MirrorSourceTask(SourceTask):
@@ -72,6 +73,7 @@ class MirrorSourceTask(SourceTask):
             message.value(),
             value_schema=BYTES,
             kafka_partition=number,
+            headers=cast(Headers, message.headers() or ()),
         )
 
     def stop(self) -> None:

@@ -13,7 +13,9 @@ NULL_BODY = "no body is a mistake of the client, and 400 says so; Kafka Connect 
 LEAK = "Kafka Connect 4.3 prints the whole configuration, secrets and all; later ones do not"
 ONE_ERROR = "one error for one wrong value; Kafka Connect also says that null is no number"
 NOT_NULL = "a null would make the connector fail at its start; Kafka Connect lets it through"
-MISSING = "transforms, predicates and converters that are not here yet"
+MISSING = "transforms and converters that are not here yet"
+AS_WRITTEN = "names the key as the user wrote it"
+CREATION = "the keys of new topics are checked before a source comes across one"
 OWN_WORDS = "the same error in Python's words"
 JETTY = "Kafka Connect's HTTP server refuses such a path with a page of HTML"
 UNWRAPPED = "Kafka Connect forgets to unwrap its own exception: 400 is what it means"
@@ -52,7 +54,6 @@ KNOWN: tuple[Known, ...] = (
     Known("* (a transform as converter)", "body.message", OWN_WORDS),
     Known("* (a sink with a bad regex)", "body.message", OWN_WORDS),
     # Lives.
-    Known("GET */tasks*", "*.config.task.class", "the class is one of Python's"),
     Known(
         "PATCH /connectors/{s}-life/config (no name)",
         "*",
@@ -98,9 +99,11 @@ KNOWN: tuple[Known, ...] = (
     Known(f"{VALIDATE} (wrong values)", "*", ONE_ERROR),
     Known("* (a transform without keys)", "*", ONE_ERROR),
     Known("* (batch.size 0)", "*", "batches of nothing would never come to an end"),
-    Known("* (keys of a converter)", "*order *", "in the order in which they are declared"),
-    Known("* (keys of a converter)", "body.groups *", "in the order in which they are declared"),
-    Known("* (keys of a converter)", "*.errors *", "names the key as the user wrote it"),
+    Known("* (keys of a*converter)", "*order *", "in the order in which they are declared"),
+    Known("* (keys of a*converter)", "body.groups *", "in the order in which they are declared"),
+    Known("* (keys of a converter)", "*.errors *", AS_WRITTEN),
+    Known("* (an empty predicate key)", "*.errors *", AS_WRITTEN),
+    Known("* (topic creation*)", "*", CREATION),
     Known("* (exactly once required)", "*", "always exactly once, so nothing is missing for it"),
     Known("* (a plugin version)", "*", "there is one version of each plugin to choose from"),
     Known("* (a bad regex)", "*", OWN_WORDS),

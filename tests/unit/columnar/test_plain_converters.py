@@ -123,3 +123,11 @@ def test_nothing_has_no_type() -> None:
     encoded = byte_array_converter().encode(nothing, pa.field("value", pa.string()))
     assert encoded.type == pa.binary()
     assert encoded.to_pylist() == [None, None]
+
+
+def test_a_batch_without_values_has_no_type_to_refuse() -> None:
+    """As when the only record that could not be written was left out."""
+    field = to_field(Schema.struct({"a": Schema.string()}, optional=True), "value")
+    for rows in (0, 2):
+        written = string_converter().encode(pa.nulls(rows, field.type), field)
+        assert written.to_pylist() == [None] * rows

@@ -45,7 +45,7 @@ def lease(tmp_path: Path) -> SourceLease:
         pipeline=Recipe(
             (StringConverter, {}),
             (JsonConverter, {"schemas.enable": refer("schemas")}),
-            [(RegexRouter, {"regex": ".*", "replacement": refer("to")})],
+            [(RegexRouter, {"regex": ".*", "replacement": refer("to")}, None)],
         ),
         connection=Connection("nowhere:1"),
         transactional_id="cluster-orders-0",

@@ -288,10 +288,46 @@ def test_a_null_is_refused_even_where_nobody_knows_the_key() -> None:
     assert errors({**SOURCE_CONFIG, "colour": "blue"}) == {}
 
 
-def test_predicates_are_refused_and_not_passed_over() -> None:
+def test_a_predicate_that_is_not_there() -> None:
     config = {**SOURCE_CONFIG, "predicates": "p", "predicates.p.type": "a.B"}
     assert errors(config) == {"predicates.p.type": [NOT_FOUND.format("a.B", "predicates.p.type")]}
-    assert list(errors({**SOURCE_CONFIG, "predicates": "p"})) == ["predicates.p.type"]
+    router = {**config, "predicates.p.type": "RegexRouter"}
+    assert list(errors(router)) == ["predicates.p.type"]
+    assert errors({**SOURCE_CONFIG, "predicates": "p"}) == {
+        "predicates.p.type": [
+            'Missing required configuration "predicates.p.type" which has no default value.'
+        ]
+    }
+    twice = errors({**config, "predicates": "p,p", "predicates.p.type": "RecordIsTombstone"})
+    assert twice == {
+        "predicates": [
+            "Invalid value [p, p] for configuration predicates: Duplicate alias provided."
+        ]
+    }
+
+
+def test_the_keys_of_a_predicate() -> None:
+    config = {**SOURCE_CONFIG, "predicates": "p", "predicates.p.type": "TopicNameMatches"}
+    key = "predicates.p.pattern"
+    assert errors(config) == {
+        key: [f'Missing required configuration "{key}" which has no default value.']
+    }
+    assert errors({**config, key: ""}) == {
+        key: [f"Invalid value  for configuration {key}: String must be non-empty"]
+    }
+    assert errors({**config, key: "("})[key][0].startswith(
+        f"Invalid value ( for configuration {key}: Invalid regex"
+    )
+    shown = validate({**config, key: "a.*"}).to_json("n")
+    assert "Predicates: p" in shown["groups"]
+    infos = [i for i in shown["configs"] if i["value"]["name"].startswith("predicates.p.")]
+    assert [i["value"]["name"].removeprefix("predicates.p.") for i in infos] == [
+        *("type", "plugin.version", "pattern")
+    ]
+    package = "org.apache.kafka.connect.transforms.predicates"
+    assert infos[0]["value"]["value"] == f"{package}.TopicNameMatches"
+    assert f"{package}.HasHeaderKey" in infos[0]["value"]["recommended_values"]
+    assert infos[0]["definition"]["display_name"] == "Predicate type for p"
 
 
 def test_a_transform_whose_predicate_is_not_there() -> None:
@@ -303,11 +339,14 @@ def test_a_transform_whose_predicate_is_not_there() -> None:
         ]
     }
     assert errors({**config, "transforms.r.negate": "true"}) == {
-        "transforms.r.negate": [
+        "transforms.r.type": [
             "Config 'transforms.r.negate' was provided but there is no config "
             "'transforms.r.predicate' defining a predicate to be negated."
         ]
     }
+    right = {"predicates": "p", "predicates.p.type": "RecordIsTombstone"}
+    using = {"transforms.r.predicate": "p", "transforms.r.negate": "true"}
+    assert errors({**config, **right, **using}) == {}
 
 
 def test_classes_are_named_in_full_and_versions_are_those_installed() -> None:

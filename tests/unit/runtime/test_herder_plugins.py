@@ -18,7 +18,18 @@ def test_connectors_are_listed_as_kafka_connect_names_them() -> None:
     assert listed["org.apache.kafka.connect.file.FileStreamSinkConnector"] == "sink"
     assert set(listed.values()) == {"source", "sink"}
     everything = {plugin["type"] for plugin in HERDER.plugins(connectors_only=False)}
-    assert everything == {"source", "sink", "transformation", "converter"}
+    assert everything == {"source", "sink", "transformation", "predicate", "converter"}
+
+
+def test_predicates_are_listed_behind_transforms() -> None:
+    listed = HERDER.plugins(connectors_only=False)
+    kinds = list(dict.fromkeys(plugin["type"] for plugin in listed))
+    assert kinds.index("predicate") == kinds.index("transformation") + 1
+    names = {plugin["class"] for plugin in listed if plugin["type"] == "predicate"}
+    package = "org.apache.kafka.connect.transforms.predicates"
+    ours = ("HasHeaderKey", "RecordIsTombstone", "TopicNameMatches")
+    assert {f"{package}.{name}" for name in ours} <= names
+    assert [key["name"] for key in HERDER.plugin_config(f"{package}.HasHeaderKey")] == ["name"]
 
 
 def test_a_connectors_own_keys_come_first_then_the_frameworks() -> None:

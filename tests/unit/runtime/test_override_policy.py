@@ -76,8 +76,16 @@ def test_what_is_allowed_must_make_sense(key: str, value: str, text: str) -> Non
     assert text in found[0][1]
 
 
-def test_a_value_that_changes_nothing_is_fine() -> None:
+def test_a_value_that_acceptable_is_fine() -> None:
     assert messages(ALL, acks="all", enable_idempotence="true") == {}
+
+
+@pytest.mark.parametrize(
+    ("value", "right"), [("earliest", True), ("Latest", True), ("none", False)]
+)
+def test_where_a_sink_begins(value: str, right: bool) -> None:
+    key = "consumer.override.auto.offset.reset"
+    assert [k for k, _ in ALL.errors({key: value}, ("consumer",))] == ([] if right else [key])
 
 
 def test_the_key_at_fault_is_found_among_several() -> None:

@@ -128,10 +128,12 @@ def test_a_broken_plugin_is_named_in_the_log_and_left_out(
     assert f"plugin broken ({module}:{target})" in caplog.text
 
 
-def test_sinks_come_first_then_sources_transforms_and_converters() -> None:
+def test_the_kinds_come_in_kafka_connects_order() -> None:
     plugins = Plugins()
     types = [plugin.type for plugin in plugins.all()]
-    assert list(dict.fromkeys(types)) == ["sink", "source", "transformation", "converter"]
+    assert list(dict.fromkeys(types)) == [
+        *("sink", "source", "transformation", "predicate", "converter")
+    ]
     assert [p.type for p in plugins.connectors] == sorted(p.type for p in plugins.connectors)
 
 

@@ -6,6 +6,7 @@ import logging
 from pathlib import Path
 
 import pytest
+from confluent_kafka import Consumer
 
 from penstock.kafka.properties import parse_properties
 from penstock.runtime.listeners import Listener, advertised, chosen_listener, listener_of
@@ -37,8 +38,7 @@ def test_kafka_connects_own_file_is_taken_as_it_is(caplog: pytest.LogCaptureFixt
     assert worker.converters()["value.converter.schemas.enable"] == "true"
     assert worker.connection("localhost:9092").settings()["bootstrap.servers"] == "localhost:9092"
     assert warnings(worker, caplog) == [
-        "Keys of the worker's config that are ignored: offset.flush.interval.ms, plugin.path "
-        "(no meaning here)"
+        "Keys of the worker's config that are ignored: plugin.path (no meaning here)"
     ]
 
 
@@ -47,21 +47,46 @@ def test_one_line_names_everything_that_is_ignored(caplog: pytest.LogCaptureFixt
         producer_acks="0",
         producer_interceptor_classes="a.B",
         ssl_protocol="TLS",
-        rebalance_timeout_ms="1",
+        offset_flush_timeout_ms="1",
         grup_id="typo",
         spark_driver_memory="2g",
         value_converter_schemas_enable="false",
         producer_linger_ms="3",
     )
     assert warnings(worker, caplog) == [
-        "Keys of the worker's config that are ignored: producer.acks, "
-        "producer.interceptor.classes, rebalance.timeout.ms, ssl.protocol (no meaning here); "
-        "grup.id (unknown)"
+        "Keys of the worker's config that are ignored: offset.flush.timeout.ms, producer.acks, "
+        "producer.interceptor.classes, ssl.protocol (no meaning here); grup.id (unknown)"
     ]
 
 
 def test_a_config_that_is_all_heeded_is_worth_no_line(caplog: pytest.LogCaptureFixture) -> None:
     assert warnings(config(group_id="g", consumer_fetch_min_bytes="1"), caplog) == []
+
+
+def test_headers_have_a_converter_too(caplog: pytest.LogCaptureFixture) -> None:
+    simple = "org.apache.kafka.connect.storage.SimpleHeaderConverter"
+    assert config().converters()["header.converter"] == simple
+    worker = config(header_converter="a.B", header_converter_x="1")
+    assert worker.converters()["header.converter"] == "a.B"
+    assert warnings(worker, caplog) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "heartbeat", "rebalance"),
+    [
+        ({}, 2500, 60_000),
+        ({"heartbeat_interval_ms": "3000"}, 3000, 60_000),
+        ({"session_timeout_ms": "90000"}, 22_500, 90_000),
+        ({"rebalance_timeout_ms": "20000"}, 2500, 20_000),
+        ({"rebalance_timeout_ms": "20"}, 2500, 10_000),
+    ],
+)
+def test_timings_of_the_membership(given: dict[str, str], heartbeat: int, rebalance: int) -> None:
+    timings = config(**given).membership_timings()
+    assert timings["heartbeat.interval.ms"] == heartbeat
+    assert timings["max.poll.interval.ms"] == rebalance
+    # What the client itself has against them, it says when it is made.
+    Consumer({"group.id": "g", **timings}).close()
 
 
 def test_client_prefixes() -> None:
@@ -147,6 +172,12 @@ def test_replicas_of_each_topic() -> None:
             "maybe",
             "Invalid value maybe for configuration exactly.once.source.support: String must be one "
             "of (case insensitive): disabled, enabled, preparing",
+        ),
+        (
+            "heartbeat.interval.ms",
+            "10000",
+            "Invalid value 10000 for configuration heartbeat.interval.ms: Heartbeat must be set "
+            "lower than the session timeout",
         ),
         (
             "listeners",

@@ -74,6 +74,22 @@ STEPS: tuple[Step, ...] = (
         },
     ),
     create("a predicate without type", {**SOURCE, "predicates": "p"}),
+    create(
+        "an unknown predicate",
+        {**SOURCE, "predicates": "p", "predicates.p.type": "com.acme.Nothing"},
+    ),
+    create("two predicates of one name", {**SOURCE, "predicates": "p, p"}),
+    create(
+        "nothing to negate",
+        {
+            **SOURCE,
+            "transforms": "a",
+            "transforms.a.type": "org.apache.kafka.connect.transforms.RegexRouter",
+            "transforms.a.regex": ".*",
+            "transforms.a.replacement": "x",
+            "transforms.a.negate": "true",
+        },
+    ),
     create("a sink without topics", SINK, "topics"),
     create("a sink with both", {**SINK, "topics.regex": ".*"}),
     create("a sink with a bad regex", {**SINK, "topics.regex": "["}, "topics"),

@@ -7,6 +7,7 @@ from differential.steps import Step, get
 SOURCE = "org.apache.kafka.connect.file.FileStreamSourceConnector"
 SINK = "org.apache.kafka.connect.file.FileStreamSinkConnector"
 PLUGIN = "/connector-plugins"
+PREDICATES = "org.apache.kafka.connect.transforms.predicates"
 
 STEPS: tuple[Step, ...] = (
     get(PLUGIN),
@@ -25,6 +26,9 @@ STEPS: tuple[Step, ...] = (
     get(f"{PLUGIN}/org.apache.kafka.connect.storage.StringConverter/config"),
     get(f"{PLUGIN}/org.apache.kafka.connect.converters.ByteArrayConverter/config"),
     get(f"{PLUGIN}/org.apache.kafka.connect.transforms.RegexRouter/config"),
+    get(f"{PLUGIN}/{PREDICATES}.HasHeaderKey/config"),
+    get(f"{PLUGIN}/{PREDICATES}.RecordIsTombstone/config"),
+    get(f"{PLUGIN}/{PREDICATES}.TopicNameMatches/config"),
     get(f"{PLUGIN}/com.acme.Nothing/config"),
     get(f"{PLUGIN}/{SOURCE}"),
     get(f"{PLUGIN}/{SOURCE}/nowhere"),

@@ -26,6 +26,17 @@ TRANSFORM = {
     "transforms.route.regex": "(.*)",
     "transforms.route.replacement": "x-$1",
 }
+PREDICATE = {
+    "predicates": "p",
+    "predicates.p.type": "org.apache.kafka.connect.transforms.predicates.HasHeaderKey",
+    "predicates.p.name": "h",
+}
+NEGATED = {"transforms.route.negate": "true"}
+USED = {"transforms.route.predicate": "p", **NEGATED}
+JSON_HEADERS = {
+    "header.converter": "org.apache.kafka.connect.json.JsonConverter",
+    "header.converter.schemas.enable": "false",
+}
 JSON_VALUES = {
     "value.converter": "org.apache.kafka.connect.json.JsonConverter",
     "value.converter.schemas.enable": "perhaps",
@@ -84,6 +95,11 @@ STEPS: tuple[Step, ...] = (
     source("a transform without type", transforms="a"),
     source("transforms of one name", transforms="a,a"),
     source("a predicate without type", predicates="p"),
+    source("a predicate", **TRANSFORM, **PREDICATE, **USED),
+    source("a predicate that is not negated", **TRANSFORM, **PREDICATE, **NEGATED),
+    source("an empty predicate key", **{**PREDICATE, "predicates.p.name": ""}),
+    source("keys of a header converter", **JSON_HEADERS),
+    source("simple headers", header__converter="SimpleHeaderConverter"),
     source("keys of a converter", **JSON_VALUES),
     source("exactly once required", exactly__once__support="required"),
     source("topic creation", topic__creation__groups="g"),
