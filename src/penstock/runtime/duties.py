@@ -51,6 +51,11 @@ class Duties:
         """Whether it is known who leads."""
         return self.roster.leader() is not None
 
+    def leader_url(self) -> str | None:
+        """Where the leader is to be found, as far as that is known."""
+        leader = self.roster.leader()
+        return None if leader is None else self.roster.url(leader)
+
     def put_tasks(self, name: str, tasks: list[dict[str, str]], *, leading: bool) -> None:
         """Store the tasks of a connector, or have the leader do so."""
         configs = self.context.configs

@@ -64,7 +64,7 @@ class Herder:
         self._reachable = Reachability(context.admin)
         watch = Watch(context, cluster.runners.runner)
         self._metrics = MetricsView(context, watch)
-        self._metrics_text = MetricsText(context, watch, lambda: cluster.health()[0] == "healthy")
+        self._metrics_text = MetricsText(context, watch, cluster)
         context.configs.on_logger_level = self._loggers.change
 
     def lock(self, name: str) -> threading.RLock:
