@@ -82,7 +82,7 @@ class Herder:
         if self._cluster is None or not self._cluster.leading:
             raise NotLeading(NO_LEADER)
         if self._context.configs.session_keys.due:
-            self._context.configs.renew_session_key()
+            self._cluster.duties.assigner.renew_session_key()
 
     # Other workers.
 

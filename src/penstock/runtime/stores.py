@@ -10,6 +10,7 @@ from confluent_kafka.admin import AdminClient
 from penstock.kafka.clients import Connection
 from penstock.kafka.names import worker_topic
 from penstock.runtime.config_store import ConfigStore
+from penstock.runtime.foreign_lead import ForeignLead
 from penstock.runtime.offset_store import OffsetStore
 from penstock.runtime.position_copies import PositionCopies
 from penstock.runtime.roster import Roster
@@ -31,21 +32,17 @@ class Stores:
     def of(config: WorkerConfig, connection: Connection, admin: AdminClient) -> Stores:
         """Those of the worker's cluster, not yet open."""
         clients, roster = (connection, admin), Roster()
+        replication = config.replication("config")
+        configs = ConfigStore(
+            *clients, config["config.storage.topic"], config.group_id, replication
+        )
+        copies = PositionCopies(*clients, worker_topic(config.group_id), replication, roster.take)
+        copies.outdated = ForeignLead(configs, copies, roster).confirmed
         return Stores(
-            ConfigStore(
-                *clients,
-                config["config.storage.topic"],
-                config.group_id,
-                config.replication("config"),
-            ),
+            configs,
             OffsetStore(*clients, *_topic(config, "offset")),
             StatusStore(*clients, *_topic(config, "status")),
-            PositionCopies(
-                *clients,
-                worker_topic(config.group_id),
-                config.replication("config"),
-                roster.take,
-            ),
+            copies,
             roster,
         )
 
