@@ -40,8 +40,8 @@ class Stores:
         copies.outdated = ForeignLead(configs, copies, roster).confirmed
         return Stores(
             configs,
-            OffsetStore(*clients, *_topic(config, "offset")),
-            StatusStore(*clients, *_topic(config, "status")),
+            OffsetStore(connection, admin, *_topic(config, "offset")),
+            StatusStore(connection, admin, *_topic(config, "status")),
             copies,
             roster,
         )
