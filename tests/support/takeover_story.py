@@ -1,4 +1,4 @@
-"""Real Kafka Connect, then Penstock, then real Kafka Connect again, on one cluster's topics.
+"""Real Kafka Connect, then Penstock, and both of them again, on one cluster's topics.
 
 Each worker finds what the one before has left, moves what has been added meanwhile, and is asked
 for changes: stops, pauses, deletions, altered and reset offsets. What can be seen from outside at
@@ -62,7 +62,7 @@ class Chapter:
 
 @dataclass
 class Story:
-    """The three chapters, what came of the records, and what intruders were told."""
+    """The chapters, what came of the records, and what intruders were told."""
 
     folder: Path
     theirs: Chapter = field(default_factory=Chapter)
@@ -72,6 +72,8 @@ class Story:
     refused_theirs: str = ""
     values: dict[str, list[str]] = field(default_factory=dict)
     collected: list[str] = field(default_factory=list)
+    repeated: list[str] = field(default_factory=list)
+    """What a sink has written that Kafka Connect reset, after and before it was ours."""
 
     def file(self, source: str) -> Path:
         """What a source reads."""
@@ -135,13 +137,13 @@ class Teller:
         eventually(lambda: self.topics.end(topic) >= count, what=f"records of {source}", every=0.2)
         eventually(lambda: len(self.topics.values(topic)) >= count, what=source, every=0.2)
 
-    def collect(self, count: int) -> None:
-        """Wait for what the sink writes."""
-        eventually(lambda: len(self.collected()) >= count, what="collected lines", every=0.2)
+    def collect(self, count: int, sink: str = "collected") -> None:
+        """Wait for what a sink writes."""
+        eventually(lambda: len(self.collected(sink)) >= count, what=f"{sink} lines", every=0.2)
 
-    def collected(self) -> list[str]:
-        """What the sink has written."""
-        file = self.story.file("collected")
+    def collected(self, sink: str = "collected") -> list[str]:
+        """What a sink has written."""
+        file = self.story.file(sink)
         return file.read_text().splitlines() if file.exists() else []
 
     def add_originals(self, topic: str, first: int, end: int) -> None:
@@ -206,11 +208,11 @@ def file_source(story: Story, source: str) -> dict[str, str]:
     }
 
 
-def file_sink(story: Story) -> dict[str, str]:
+def file_sink(story: Story, sink: str = "collected") -> dict[str, str]:
     """The configuration of a sink that collects what ``moves`` moves."""
     return {
         "connector.class": "org.apache.kafka.connect.file.FileStreamSinkConnector",
-        "file": str(story.file("collected")),
+        "file": str(story.file(sink)),
         "topics": topic_of("moves"),
         "tasks.max": "1",
     }
@@ -239,7 +241,7 @@ RUNNING, PAUSED, STOPPED = ["RUNNING"] * 2, ["PAUSED"] * 2, ["STOPPED"]
 
 
 def play(folder: Path, servers: str, topics: Topics, java: Java, class_path: str) -> Story:
-    """All three chapters."""
+    """All chapters."""
     story = Story(folder)
     teller = Teller(story, servers, topics, java, class_path)
     with teller.start_theirs("theirs") as worker:
@@ -261,6 +263,11 @@ def play(folder: Path, servers: str, topics: Topics, java: Java, class_path: str
         _third_chapter(teller, worker.client)
     teller.see(story.theirs_again)
     _look_at_the_outcome(teller)
+    try:
+        teller.ours.start()
+        _last_chapter(teller, teller.ours.client)
+    finally:
+        teller.ours.close()
     return story
 
 
@@ -332,6 +339,8 @@ def _second_chapter(teller: Teller, client: ConnectClient) -> None:
     story.add_lines("fresh", 0, 5)
     client.create("fresh", file_source(story, "fresh"), "STOPPED")
     client.alter_offsets("fresh", story.at("fresh", 1))
+    client.create("repeats", file_sink(story, "repeated"))
+    teller.collect(10, "repeated")
     story.refused_theirs = teller.refuse_theirs()
     story.ours.offsets = {name: client.offsets(name) for name in client.connectors()}
 
@@ -341,7 +350,7 @@ def _third_chapter(teller: Teller, client: ConnectClient) -> None:
     story.theirs_again.found = reach(
         client,
         {
-            **dict.fromkeys(("moves", "collects", "mirrors"), RUNNING),
+            **dict.fromkeys(("moves", "collects", "repeats", "mirrors"), RUNNING),
             **dict.fromkeys(("stands", "cleared", "fresh"), STOPPED),
             "rests": PAUSED,
         },
@@ -357,6 +366,17 @@ def _third_chapter(teller: Teller, client: ConnectClient) -> None:
         wanted = story.at(name, count)
         eventually(partial(_lists, client, name, wanted), what=f"offsets of {name}", every=0.2)
     story.theirs_again.offsets = {name: client.offsets(name) for name in client.connectors()}
+    teller.collect(15, "repeated")
+    settled(lambda: client.stop("repeats"))
+    reach(client, {"repeats": STOPPED})
+    settled(lambda: client.reset_offsets("repeats"))
+
+
+def _last_chapter(teller: Teller, client: ConnectClient) -> None:
+    assert client.offsets("repeats") == []
+    client.resume("repeats")
+    teller.collect(30, "repeated")
+    teller.story.repeated = teller.collected("repeated")
 
 
 def _lists(client: ConnectClient, name: str, wanted: list[dict[str, Any]]) -> bool:

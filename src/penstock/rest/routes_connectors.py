@@ -8,6 +8,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse
 
+from penstock.rest import answers
+from penstock.rest.answers import gives
 from penstock.rest.bodies import config_map, create_request
 from penstock.rest.calls import HerderCalls
 from penstock.rest.herder_api import HerderApi, Json
@@ -37,7 +39,7 @@ CREATE_SCHEMA: dict[str, Any] = {
 }
 
 
-@router.get("")
+@router.get("", responses=gives(answers.CONNECTORS))
 async def list_connectors(
     calls: HerderCalls, expand: Annotated[list[str] | None, Query()] = None
 ) -> JSONResponse:
@@ -62,7 +64,12 @@ def expanded(herder: HerderApi, parts: Sequence[str]) -> dict[str, Json]:
     return found
 
 
-@router.post("", status_code=201, openapi_extra=takes(CREATE_SCHEMA))
+@router.post(
+    "",
+    status_code=201,
+    openapi_extra=takes(CREATE_SCHEMA),
+    responses=gives(answers.INFO, 201, "Created"),
+)
 async def create_connector(request: Request, calls: HerderCalls, body: JsonBody) -> JSONResponse:
     """Create a connector; 409 if there is one of this name."""
     asked = create_request(body)
@@ -70,7 +77,7 @@ async def create_connector(request: Request, calls: HerderCalls, body: JsonBody)
     return JSONResponse(info, 201, location(request, asked.name))
 
 
-@router.get("/{name}")
+@router.get("/{name}", responses=gives(answers.INFO))
 async def get_connector(name: Name, calls: HerderCalls) -> JSONResponse:
     """Name, config, tasks and type of a connector."""
     return JSONResponse(await calls.look(calls.herder.info, name))
@@ -83,7 +90,7 @@ async def delete_connector(name: Name, calls: HerderCalls) -> Response:
     return Response(status_code=204)
 
 
-@router.get("/{name}/config")
+@router.get("/{name}/config", responses=gives(CONFIG_SCHEMA))
 async def get_config(name: Name, calls: HerderCalls) -> JSONResponse:
     """The config as it was sent."""
     return JSONResponse(await calls.look(calls.herder.config, name))
@@ -92,7 +99,7 @@ async def get_config(name: Name, calls: HerderCalls) -> JSONResponse:
 @router.put(
     "/{name}/config",
     openapi_extra=takes(CONFIG_SCHEMA),
-    responses={201: {"description": "Created"}},
+    responses={**gives(answers.INFO), **gives(answers.INFO, 201, "Created")},
 )
 async def put_config(
     request: Request, name: Name, calls: HerderCalls, body: JsonBody
@@ -102,26 +109,26 @@ async def put_config(
     return JSONResponse(info, 201, location(request, name)) if created else JSONResponse(info)
 
 
-@router.patch("/{name}/config", openapi_extra=takes(CONFIG_SCHEMA))
+@router.patch("/{name}/config", openapi_extra=takes(CONFIG_SCHEMA), responses=gives(answers.INFO))
 async def patch_config(name: Name, calls: HerderCalls, body: JsonBody) -> JSONResponse:
     """Change some keys of a config; null deletes a key."""
     return JSONResponse(await calls.run(calls.herder.patch_config, name, config_map(body)))
 
 
-@router.get("/{name}/status")
+@router.get("/{name}/status", responses=gives(answers.STATUS))
 async def get_status(name: Name, calls: HerderCalls) -> JSONResponse:
     """States of a connector and its tasks, with the trace of what failed."""
     return JSONResponse(await calls.look(calls.herder.status, name))
 
 
-@router.put("/{name}/pause", status_code=202)
+@router.put("/{name}/pause", status_code=202, response_class=Response)
 async def pause(name: Name, calls: HerderCalls) -> Response:
     """Let a connector rest with its tasks kept."""
     await calls.run(calls.herder.pause, name)
     return Response(status_code=202)
 
 
-@router.put("/{name}/resume", status_code=202)
+@router.put("/{name}/resume", status_code=202, response_class=Response)
 async def resume(name: Name, calls: HerderCalls) -> Response:
     """Let a paused or stopped connector go on."""
     await calls.run(calls.herder.resume, name)
@@ -136,7 +143,9 @@ async def stop(name: Name, calls: HerderCalls) -> Response:
 
 
 @router.post(
-    "/{name}/restart", status_code=204, responses={202: {"description": "The states planned"}}
+    "/{name}/restart",
+    status_code=204,
+    responses=gives(answers.STATUS, 202, "The states planned"),
 )
 async def restart(
     name: Name,
@@ -150,13 +159,13 @@ async def restart(
     return Response(status_code=204) if status is None else JSONResponse(status, 202)
 
 
-@router.get("/{name}/tasks")
+@router.get("/{name}/tasks", responses=gives(answers.TASKS))
 async def get_tasks(name: Name, calls: HerderCalls) -> JSONResponse:
     """The tasks of a connector with their configs."""
     return JSONResponse(await calls.look(calls.herder.tasks, name))
 
 
-@router.get("/{name}/tasks/{task}/status")
+@router.get("/{name}/tasks/{task}/status", responses=gives(answers.TASK_STATUS))
 async def get_task_status(name: Name, task: Task, calls: HerderCalls) -> JSONResponse:
     """The state of one task."""
     return JSONResponse(await calls.look(calls.herder.task_status, name, task))
@@ -169,13 +178,13 @@ async def restart_task(name: Name, task: Task, calls: HerderCalls) -> Response:
     return Response(status_code=204)
 
 
-@router.get("/{name}/topics")
+@router.get("/{name}/topics", responses=gives(answers.TOPICS))
 async def get_topics(name: Name, calls: HerderCalls) -> JSONResponse:
     """The topics that a connector has used."""
     return JSONResponse(await calls.look(calls.herder.topics, name))
 
 
-@router.put("/{name}/topics/reset", status_code=202)
+@router.put("/{name}/topics/reset", status_code=202, response_class=Response)
 async def reset_topics(name: Name, calls: HerderCalls) -> Response:
     """Forget the topics that a connector has used."""
     await calls.run(calls.herder.reset_topics, name)

@@ -7,6 +7,8 @@ from typing import Any
 from fastapi import APIRouter, Response
 from fastapi.responses import JSONResponse
 
+from penstock.rest import answers
+from penstock.rest.answers import gives
 from penstock.rest.bodies import config_map
 from penstock.rest.calls import HerderCalls
 from penstock.rest.requests import JsonBody, Logger, takes
@@ -20,13 +22,13 @@ LEVEL_SCHEMA: dict[str, Any] = {
 }
 
 
-@router.get("")
+@router.get("", responses=gives(answers.LOGGERS))
 async def list_loggers(calls: HerderCalls) -> JSONResponse:
     """The loggers of this worker, each with its level and when that was changed."""
     return JSONResponse(await calls.look(calls.herder.loggers))
 
 
-@router.get("/{logger}")
+@router.get("/{logger}", responses=gives(answers.LOGGER))
 async def get_logger(logger: Logger, calls: HerderCalls) -> JSONResponse:
     """The level of a logger and when it was changed."""
     return JSONResponse(await calls.look(calls.herder.logger, logger))
@@ -35,7 +37,10 @@ async def get_logger(logger: Logger, calls: HerderCalls) -> JSONResponse:
 @router.put(
     "/{logger}",
     openapi_extra=takes(LEVEL_SCHEMA),
-    responses={204: {"description": "Changed, or about to be, on all workers"}},
+    responses={
+        **gives(answers.NAMES),
+        204: {"description": "Changed, or about to be, on all workers"},
+    },
 )
 async def set_level(
     logger: Logger, calls: HerderCalls, body: JsonBody, scope: str = "worker"

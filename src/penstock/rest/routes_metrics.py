@@ -6,8 +6,10 @@ Kafka Connect's REST API has neither: it offers JMX.
 from __future__ import annotations
 
 from fastapi import APIRouter, Response
-from fastapi.responses import JSONResponse, PlainTextResponse
+from fastapi.responses import JSONResponse
 
+from penstock.rest import answers
+from penstock.rest.answers import Responses, gives
 from penstock.rest.calls import HerderCalls
 from penstock.rest.requests import Name
 from penstock.runtime.prometheus_text import CONTENT_TYPE
@@ -15,14 +17,17 @@ from penstock.runtime.prometheus_text import CONTENT_TYPE
 router = APIRouter(tags=["metrics"])
 
 
-@router.get("/metrics", response_class=PlainTextResponse)
+TEXT: Responses = {200: {"content": {"text/plain": {"schema": answers.STRING}}}}
+
+
+@router.get("/metrics", response_class=Response, responses=TEXT)
 async def get_worker_metrics(calls: HerderCalls) -> Response:
     """This worker's connectors in Prometheus' text format."""
     page = await calls.look(calls.herder.metrics_text)
     return Response(page, media_type=CONTENT_TYPE)
 
 
-@router.get("/connectors/{name}/metrics")
+@router.get("/connectors/{name}/metrics", responses=gives(answers.METRICS))
 async def get_connector_metrics(name: Name, calls: HerderCalls) -> JSONResponse:
     """Rates, times, errors, restarts and lag or position of a connector."""
     return JSONResponse(await calls.look(calls.herder.metrics, name))

@@ -7,6 +7,8 @@ from typing import Any
 from fastapi import APIRouter
 from fastapi.responses import JSONResponse
 
+from penstock.rest import answers
+from penstock.rest.answers import gives
 from penstock.rest.bodies import offset_list
 from penstock.rest.calls import HerderCalls
 from penstock.rest.requests import JsonBody, Name, takes
@@ -24,20 +26,20 @@ OFFSETS_SCHEMA: dict[str, Any] = {
 }
 
 
-@router.get("")
+@router.get("", responses=gives(answers.OFFSETS))
 async def get_offsets(name: Name, calls: HerderCalls) -> JSONResponse:
     """All offsets. A sink's are asked of the broker, so this is no mere look."""
     return JSONResponse(await calls.run(calls.herder.offsets, name))
 
 
-@router.patch("", openapi_extra=takes(OFFSETS_SCHEMA))
+@router.patch("", openapi_extra=takes(OFFSETS_SCHEMA), responses=gives(answers.MESSAGE))
 async def alter_offsets(name: Name, calls: HerderCalls, body: JsonBody) -> JSONResponse:
     """Set the offsets of the given partitions; null forgets one, others stay as they are."""
     message = await calls.run(calls.herder.alter_offsets, name, offset_list(body))
     return JSONResponse({"message": message})
 
 
-@router.delete("")
+@router.delete("", responses=gives(answers.MESSAGE))
 async def reset_offsets(name: Name, calls: HerderCalls) -> JSONResponse:
     """Forget all offsets: the connector starts from the beginning."""
     return JSONResponse({"message": await calls.run(calls.herder.reset_offsets, name)})

@@ -8,6 +8,8 @@ from typing import Annotated
 from fastapi import APIRouter
 from fastapi.responses import JSONResponse
 
+from penstock.rest import answers
+from penstock.rest.answers import gives
 from penstock.rest.bodies import config_map
 from penstock.rest.calls import HerderCalls
 from penstock.rest.requests import CONFIG_SCHEMA, JsonBody, Plugin, flag, is_true, takes
@@ -20,7 +22,7 @@ VERSION = rf"[^\[\](),]*|{RANGE}(?:,{RANGE})*"
 """A version, or ranges of versions as Maven writes them."""
 
 
-@router.get("")
+@router.get("", responses=gives(answers.PLUGINS))
 async def list_plugins(
     calls: HerderCalls, connectors_only: Annotated[str, flag("connectorsOnly")] = "true"
 ) -> JSONResponse:
@@ -28,7 +30,7 @@ async def list_plugins(
     return JSONResponse(await calls.run(calls.herder.plugins, is_true(connectors_only)))
 
 
-@router.get("/{plugin}/config")
+@router.get("/{plugin}/config", responses=gives(answers.KEYS))
 async def get_plugin_config(
     plugin: Plugin, calls: HerderCalls, version: str = "latest"
 ) -> JSONResponse:
@@ -38,7 +40,11 @@ async def get_plugin_config(
     return JSONResponse(await calls.run(calls.herder.plugin_config, plugin))
 
 
-@router.put("/{plugin}/config/validate", openapi_extra=takes(CONFIG_SCHEMA))
+@router.put(
+    "/{plugin}/config/validate",
+    openapi_extra=takes(CONFIG_SCHEMA),
+    responses=gives(answers.VALIDATION),
+)
 async def validate(plugin: Plugin, calls: HerderCalls, body: JsonBody) -> JSONResponse:
     """Check a config; 200 even when it is wrong, with the errors beside the keys."""
     return JSONResponse(await calls.run(calls.herder.validate, plugin, config_map(body)))

@@ -5,21 +5,28 @@ from __future__ import annotations
 from fastapi import APIRouter
 from fastapi.responses import JSONResponse
 
+from penstock.rest import answers
+from penstock.rest.answers import Responses, gives
 from penstock.rest.calls import HerderCalls
 from penstock.runtime.errors import InternalError
 
 router = APIRouter(tags=["worker"])
 
+HEALTH: Responses = {
+    **gives(answers.HEALTH),
+    **gives(answers.HEALTH, 500, "It is unhealthy"),
+    **gives(answers.HEALTH, 503, "It is starting"),
+}
 HEALTH_STATUS = {"healthy": 200, "starting": 503, "unhealthy": 500}
 
 
-@router.get("/")
+@router.get("/", responses=gives(answers.ROOT))
 async def root(calls: HerderCalls) -> JSONResponse:
     """Version of the worker and id of its Kafka cluster."""
     return JSONResponse(await calls.look(calls.herder.root))
 
 
-@router.get("/health")
+@router.get("/health", responses=HEALTH)
 async def health(calls: HerderCalls) -> JSONResponse:
     """200 when the worker is ready, 503 while it is starting, 500 when it is unhealthy."""
     try:

@@ -20,8 +20,10 @@ from penstock.runtime.roster import (
     Roster,
     assignment_records,
     leader_record,
+    session_key_record,
     worker_record,
 )
+from penstock.runtime.session_keys import SessionKeys, digest_of
 
 log = logging.getLogger(__name__)
 
@@ -73,10 +75,15 @@ class Assigner:
         if self._roster.workers().get(self._worker_id) != address:
             self._write(worker_record(self._worker_id, address))
 
-    def lead(self) -> None:
+    def lead(self, also: Iterable[Elsewhere] = ()) -> None:
         """Say that this worker leads; and give everybody a key to sign with."""
-        self._configs.put_elsewhere(self._elsewhere([leader_record(self._worker_id)]))
-        self._configs.renew_session_key()
+        self.renew_session_key([*self._elsewhere([leader_record(self._worker_id)]), *also])
+
+    def renew_session_key(self, also: Iterable[Elsewhere] = ()) -> None:
+        """Have workers sign with a new key, and remember that it is ours."""
+        body = SessionKeys.fresh()
+        ours = self._elsewhere([session_key_record(digest_of(body))])
+        self._configs.put_session_key(body, [*ours, *also])
 
     def rebalance(self) -> None:
         """Give every connector to a worker that is alive, and as many to each."""

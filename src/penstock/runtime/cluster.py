@@ -23,6 +23,7 @@ from penstock.kafka.membership import Joined
 from penstock.logs.subject import about
 from penstock.runtime.duties import Duties
 from penstock.runtime.errors import RequestError
+from penstock.runtime.rebalances import Rebalances
 from penstock.runtime.runners import Runners
 
 log = logging.getLogger(__name__)
@@ -39,6 +40,7 @@ class Cluster:
     ) -> None:
         self._topic = topic
         self.runners = runners
+        self.rebalances = Rebalances()
         self._connector_lock = lock
         self._lock = threading.Lock()
         self._elected = False
@@ -58,6 +60,7 @@ class Cluster:
 
     def joined(self, joined: Joined) -> None:
         """This worker is a member, known as that; called again after each rebalance."""
+        self.rebalances.begin()
         # Others may have run meanwhile what is run here. Doubt comes first: whoever commits under
         # the new membership has then looked again where it stands.
         self.runners.doubt()
@@ -68,6 +71,7 @@ class Cluster:
         self._submit(self._advertise)
         self.ask_for_balance()
         self._submit(self._settle_all)
+        self._submit(self._settled_down)
 
     def elected(self) -> None:
         """This worker leads now."""
@@ -94,6 +98,11 @@ class Cluster:
         if self._still_elected(self._took_over.set):
             log.info("this worker leads now")
             self._settle_all()
+            self.rebalances.end()
+
+    def _settled_down(self) -> None:
+        if self.leading or not self._elected:  # else it has yet to take over
+            self.rebalances.end()
 
     def _still_elected(self, then: Callable[[], None] = lambda: None) -> bool:
         """If nobody else has been elected meanwhile, do ``then``, before anybody can be."""
@@ -185,6 +194,10 @@ class Cluster:
         """The group's generation, which grows with every election; goes into statuses."""
         return self._generation
 
+    def leader_url(self) -> str | None:
+        """Where the leader is to be found, as far as this worker knows."""
+        return self.duties.leader_url()
+
     def health(self) -> tuple[str, str]:
         """Kafka Connect's health, and why."""
         if self.leading:
@@ -195,6 +208,10 @@ class Cluster:
             "starting" if self._generation == 0 else "unhealthy",
             "The worker is not in its group just now: it joins by itself as soon as Kafka answers.",
         )
+
+    def settled(self) -> bool:
+        """Whether the worker has its place in the group."""
+        return self.health()[0] == "healthy"
 
     def _follows(self) -> bool:
         with self._lock:

@@ -129,9 +129,9 @@ class ConfigStore:
         """Write to another topic what only the leader may write."""
         self._write([], records)
 
-    def renew_session_key(self) -> None:
-        """Have workers sign with a new key."""
-        self._write([(SESSION_KEY, SessionKeys.fresh())])
+    def put_session_key(self, body: Mapping[str, Any], also: Iterable[Elsewhere] = ()) -> None:
+        """Have workers sign with this key."""
+        self._write([(SESSION_KEY, body)], also)
 
     def put_target(self, name: str, target: Target) -> None:
         """Store what the user wants."""

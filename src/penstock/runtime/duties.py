@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 
 from penstock.kafka.membership import Joined
 from penstock.runtime.assigner import Assigner
+from penstock.runtime.foreign_lead import ForeignLead
 from penstock.runtime.hands import Hands
 from penstock.runtime.peers import Peers
 from penstock.runtime.roster import Roster
 from penstock.runtime.runner import Context
 from penstock.runtime.states import Target
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -28,12 +32,23 @@ class Duties:
         self.assigner.advertise(joined)
 
     def take_over(self) -> None:
-        """Begin to lead: fence the leader before, read to the true end, say who leads."""
+        """Begin to lead: fence the leader before, read to the true end, say who leads.
+
+        Copies of sink offsets are forgotten if Kafka Connect has led since they were made.
+        """
         context = self.context
         context.configs.lead()
         for store in (context.configs, context.offsets, context.copies):
             store.log.read_to_end()
-        self.assigner.lead()
+        outdated = ForeignLead(context.configs, context.copies, self.roster).outdated_copies()
+        self.assigner.lead(outdated)
+        if outdated:
+            context.copies.log.read_to_end()
+            log.info(
+                "Kafka Connect has led this cluster meanwhile: the copies of %d sink offsets are "
+                "forgotten, and the groups' own offsets count",
+                len(outdated),
+            )
 
     def rebalance(self) -> None:
         """As the leader: give every connector to a worker that is alive."""
@@ -50,6 +65,11 @@ class Duties:
     def leader_known(self) -> bool:
         """Whether it is known who leads."""
         return self.roster.leader() is not None
+
+    def leader_url(self) -> str | None:
+        """Where the leader is to be found, as far as that is known."""
+        leader = self.roster.leader()
+        return None if leader is None else self.roster.url(leader)
 
     def put_tasks(self, name: str, tasks: list[dict[str, str]], *, leading: bool) -> None:
         """Store the tasks of a connector, or have the leader do so."""

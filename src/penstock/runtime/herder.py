@@ -66,7 +66,7 @@ class Herder:
         self._reachable = Reachability(context.admin)
         watch = Watch(context, cluster.runners.runner)
         self._metrics = MetricsView(context, watch)
-        self._metrics_text = MetricsText(context, watch, lambda: cluster.health()[0] == "healthy")
+        self._metrics_text = MetricsText(context, watch, cluster)
         context.configs.on_logger_level = self._loggers.change
 
     def close(self) -> None:
@@ -88,7 +88,7 @@ class Herder:
         if self._cluster is None or not self._cluster.leading:
             raise NotLeading(NO_LEADER)
         if self._context.configs.session_keys.due:
-            self._context.configs.renew_session_key()
+            self._cluster.duties.assigner.renew_session_key()
 
     # Other workers.
 

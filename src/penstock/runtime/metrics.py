@@ -17,6 +17,9 @@ from typing import Any
 from penstock.engine.lease import End, Report
 from penstock.engine.tally import Tally
 from penstock.engine.turns import Turn
+from penstock.runtime.startups import Startup, Startups
+from penstock.runtime.state_times import StateTimes
+from penstock.runtime.states import Status
 
 WINDOW_SECONDS = 60.0
 BUCKET_SECONDS = 1.0
@@ -71,6 +74,8 @@ class TaskMeter:
         self.active = 0
         self.ends: Counter[End] = Counter()
         self.last_error_ms: int | None = None
+        self.states = StateTimes(clock)
+        self.startup = Startup()
 
     def begin(self, lease_id: str) -> None:
         """A lease of this task is about to run; beats of earlier ones are too late now."""
@@ -94,6 +99,8 @@ class TaskMeter:
             self.ends[report.end] += 1
             if report.end is End.FAILED:
                 self._note_error()
+            elif report.end is End.DONE:
+                self.startup.succeeded()
 
     def break_off(self) -> None:
         """The lease has ended without a report: what its last beat said is all that is known."""
@@ -104,6 +111,7 @@ class TaskMeter:
         """The task has turned FAILED for a reason that no report gives."""
         with self._lock:
             self._note_error()
+            self.startup.failed()
 
     def last_minute(self) -> tuple[Tally, float]:
         """What was counted of late, and over how many seconds."""
@@ -115,6 +123,8 @@ class TaskMeter:
         self._seen = tally
         self.total.add(new)
         self._window.add(new)
+        if new.taken:
+            self.startup.succeeded()
         if new.bad_records or new.retries or new.aborts:
             self._note_error()
 
@@ -143,8 +153,6 @@ class ConnectorMeter:
         self.turns = 0
         self.broken_turns = 0
         self.restarts = 0
-        self.starts = 0
-        self.failed_starts = 0
         self.auto_restarts = AutoRestarts()
 
     def task(self, task: int) -> TaskMeter:
@@ -181,6 +189,8 @@ class Metrics:
         self._clock = clock
         self._lock = threading.Lock()
         self._meters: dict[str, ConnectorMeter] = {}
+        self.connector_startups = Startups()
+        self.task_startups = Startups()
 
     def of(self, name: str) -> ConnectorMeter:
         """The meter of a connector."""
@@ -189,6 +199,14 @@ class Metrics:
             if found is None:
                 found = self._meters[name] = ConnectorMeter(self._clock)
             return found
+
+    def note_state(self, worker_id: str, name: str, task: int, status: Status | None) -> None:
+        """A task's new status. Only time on this worker, ``worker_id``, is counted."""
+        own = status is not None and status.worker_id == worker_id
+        with self._lock:
+            known = name in self._meters
+        if own or known:
+            self.of(name).task(task).states.note(status.state if status and own else None)
 
     def prune(self, names: Callable[[], Collection[str]]) -> None:
         """Forget connectors that ``names``, asked after we have looked, no longer tells."""

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from typing import Protocol
 
 from penstock.runtime.metrics import ConnectorMeter
 from penstock.runtime.prometheus_text import Family, labels, render
+from penstock.runtime.rebalances import Rebalances
 from penstock.runtime.runner import Context
+from penstock.runtime.startups import Startups
 from penstock.runtime.states import State
 from penstock.runtime.task_samples import KINDS, Seen, common
 from penstock.runtime.watched import Watch, Watched
@@ -30,41 +33,57 @@ METERS: tuple[tuple[str, str, Callable[[ConnectorMeter], float]], ...] = (
 )
 
 
+class Group(Protocol):
+    """What the page tells of the worker's place in its group."""
+
+    rebalances: Rebalances
+
+    def settled(self) -> bool:
+        """Whether the worker has its place."""
+
+    def leader_url(self) -> str | None:
+        """Where the leader is to be found, as far as that is known."""
+
+
 class MetricsText:
     """Makes the page. Thread-safe."""
 
-    def __init__(self, context: Context, watch: Watch, settled: Callable[[], bool]) -> None:
+    def __init__(self, context: Context, watch: Watch, group: Group) -> None:
         self._context = context
         self._watch = watch
-        self._settled = settled
+        self._group = group
 
     def page(self) -> str:
         """All that is known now, in Prometheus' text format."""
         page = _Page()
         watched = list(self._watch.own())
         self._worker(page, watched)
+        self._rebalance(page)
         for each in watched:
             _connector(page, each)
         return render(page.families())
 
     def _worker(self, page: _Page, watched: Iterable[Watched]) -> None:
         counts = [len(each.tasks) for each in watched]
-        starts = sum(each.meter.starts for each in watched)
-        failures = sum(each.meter.failed_starts for each in watched)
-        generation = self._context.generation()
         for name, value in (
             ("worker_connector_count", len(counts)),
             ("worker_task_count", sum(counts)),
-            ("worker_connector_startup_attempts_total", starts),
-            ("worker_connector_startup_success_total", starts - failures),
-            ("worker_connector_startup_failure_total", failures),
             ("coordinator_assigned_connectors", len(counts)),
             ("coordinator_assigned_tasks", sum(counts)),
-            ("worker_rebalance_rebalancing", 0 if self._settled() else 1),
-            ("worker_rebalance_epoch", generation),
-            ("worker_rebalance_completed_rebalances_total", generation),
         ):
             page.connect(name, "", value)
+        metrics = self._context.metrics
+        _startups(page, "connector", metrics.connector_startups)
+        _startups(page, "task", metrics.task_startups)
+
+    def _rebalance(self, page: _Page) -> None:
+        group = self._group
+        page.connect("worker_rebalance_rebalancing", "", 0 if group.settled() else 1)
+        page.connect("worker_rebalance_epoch", "", self._context.generation())
+        for name, value in group.rebalances.samples():
+            page.connect(f"worker_rebalance_{name}", "", value)
+        if leader := group.leader_url():
+            page.connect("worker_rebalance_leader_name", labels(leader_name=leader), 1)
 
 
 class _Page:
@@ -93,6 +112,15 @@ class _Page:
         kind = "counter" if name.endswith("_total") else "gauge"
         self._families[key] = family = Family(name, text, kind)
         return family
+
+
+def _startups(page: _Page, what: str, startups: Startups) -> None:
+    for word, value in (
+        ("attempts", startups.attempts),
+        ("success", startups.successes),
+        ("failure", startups.failures),
+    ):
+        page.connect(f"worker_{what}_startup_{word}_total", "", value)
 
 
 def _connector(page: _Page, watched: Watched) -> None:

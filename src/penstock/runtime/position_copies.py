@@ -10,7 +10,7 @@ from confluent_kafka.admin import AdminClient
 from penstock.kafka.clients import Connection
 from penstock.kafka.compacted_log import CompactedLog, LogRecord
 from penstock.kafka.groups import Committed
-from penstock.kafka.sink_copies import parse_copy
+from penstock.kafka.sink_copies import copy_key, parse_copy
 from penstock.kafka.topics import Position
 
 
@@ -29,6 +29,8 @@ class PositionCopies:
         self._lock = threading.Lock()
         self._others = others
         self._copies: dict[str, dict[Position, Committed]] = {}
+        self.outdated: Callable[[], bool] = lambda: False
+        """Whether they are of before somebody else led the cluster; reads topics to their ends."""
         self.log = CompactedLog(
             connection, admin, topic, self._take, replication=replication, single=True
         )
@@ -37,6 +39,12 @@ class PositionCopies:
         """The last committed positions of a sink connector."""
         with self._lock:
             return dict(self._copies.get(connector, {}))
+
+    def every_key(self) -> list[bytes]:
+        """The keys of all copies."""
+        with self._lock:
+            every = [(name, position) for name, known in self._copies.items() for position in known]
+        return [copy_key(name, *position) for name, position in every]
 
     def _take(self, record: LogRecord) -> None:
         parsed = parse_copy(record.key or b"", record.value)

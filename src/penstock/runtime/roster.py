@@ -16,6 +16,7 @@ from penstock.kafka.compacted_log import LogRecord
 from penstock.kafka.json_forms import dump, load_object
 
 WORKER, LEADER, ASSIGNMENT = "worker", "leader", "assignment"
+SESSION_KEY = "session-key"
 
 Record = tuple[bytes, bytes | None]
 """Key and value; None tombstones."""
@@ -37,6 +38,7 @@ class Roster:
         self._workers: dict[str, Address] = {}
         self._assignments: dict[str, str] = {}
         self._leader: str | None = None
+        self._session_key: str | None = None
         self.on_worker: Callable[[], None] = lambda: None
         """Called when a worker has said where it is to be found."""
         self.on_assignment: Callable[[str], None] = lambda _: None
@@ -58,6 +60,11 @@ class Roster:
         with self._lock:
             return self._leader
 
+    def session_key(self) -> str | None:
+        """The digest of the key that a leader of ours wrote last; None if none did."""
+        with self._lock:
+            return self._session_key
+
     def owner(self, connector: str) -> str | None:
         """The worker that is to run a connector."""
         with self._lock:
@@ -78,6 +85,9 @@ class Roster:
         elif kind == LEADER:
             with self._lock:
                 self._leader = body.get("worker")
+        elif kind == SESSION_KEY:
+            with self._lock:
+                self._session_key = body.get("sha256")
         elif kind == ASSIGNMENT:
             self._take_assignment(name, body.get("worker"))
             self.on_assignment(name)
@@ -105,6 +115,11 @@ def worker_record(worker: str, address: Address) -> Record:
 def leader_record(worker: str) -> Record:
     """That this worker leads."""
     return dump([LEADER, ""]), dump({"worker": worker})
+
+
+def session_key_record(digest: str) -> Record:
+    """That the session key with this digest is one of ours."""
+    return dump([SESSION_KEY, ""]), dump({"sha256": digest})
 
 
 def assignment_records(assignments: Iterable[tuple[str, str | None]]) -> list[Record]:

@@ -42,6 +42,7 @@ from penstock.runtime.plugins import Plugin, Plugins, own_keys
 from penstock.runtime.position_copies import PositionCopies
 from penstock.runtime.reloading import PAUSE_SECONDS, ReloadWatch
 from penstock.runtime.scheduler import REST, Next, Scheduler
+from penstock.runtime.startups import Startup
 from penstock.runtime.states import State, Status
 from penstock.runtime.status_store import StatusStore
 from penstock.runtime.tolerance import tolerance_of
@@ -120,6 +121,7 @@ class Runner(ABC):
         self._halted = threading.Event()
         self._connector: Any = None
         self._broken = False
+        self._startup = Startup()
         self._tasks: list[dict[str, str]] = []
         self._suspects: list[int] = []
         self._previous: dict[int, str] = {}
@@ -225,7 +227,7 @@ class Runner(ABC):
 
         None if it runs now, else what comes next.
         """
-        self.meter.starts += 1
+        self._startup = self.context.metrics.connector_startups.begin()
         try:
             tasks = self._watched(self._start_connector)
         except Exception as error:  # noqa: BLE001 (whatever it is turns the connector FAILED)
@@ -233,6 +235,7 @@ class Runner(ABC):
             return self._rest()
         if self._broken or self._halted.is_set():  # it came back, but too late
             return REST
+        self._startup.succeeded()
         if tasks != self.context.configs.tasks(self.name):
             try:
                 self.context.put_tasks(self.name, tasks)
@@ -327,6 +330,8 @@ class Runner(ABC):
         for task in range(len(self._tasks)):
             trace = self.failed.get(task)
             state = State.FAILED if task in self.failed else State.RUNNING
+            if state is State.RUNNING:
+                self.meter.task(task).startup = self.context.metrics.task_startups.begin()
             statuses.put_task(self.name, task, self._status(state, trace))
         for task in statuses.task_ids(self.name):
             if task >= len(self._tasks):
@@ -335,7 +340,7 @@ class Runner(ABC):
     def _fail_connector(self, trace: str) -> None:
         log.warning("the connector failed: %s", trace)
         self._broken = True
-        self.meter.failed_starts += 1
+        self._startup.failed()
         statuses = self.context.statuses
         statuses.put_connector(self.name, self._status(State.FAILED, trace))
         for task in statuses.task_ids(self.name):

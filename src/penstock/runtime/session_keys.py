@@ -68,27 +68,33 @@ class SessionKeys:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._keys: list[bytes] = []
-        self._made = 0.0
+        self._taken = 0.0
+        self.digest: str | None = None
+        """Of the newest key of the config topic, whoever wrote it and for whatever algorithm."""
 
     def take(self, body: Mapping[str, Any] | None) -> None:
         """The record of the config topic."""
+        self.digest = None if body is None else digest_of(body)
         if body is None or body.get("algorithm") != ALGORITHM:
             return
         with self._lock:
             self._keys = [base64.b64decode(body["key"]), *self._keys[:1]]
-            self._made = float(body.get("creation-timestamp") or 0) / 1000
+            self._taken = time.time()
 
     @staticmethod
     def fresh() -> dict[str, Any]:
-        """A record with a new key."""
+        """A record with a new key.
+
+        It says that it is out of date. A leader of Kafka Connect would go on with a key of the last
+        hour; so it writes its own at once, by which ``runtime.foreign_lead`` knows that it led.
+        """
         key = base64.b64encode(secrets.token_bytes(KEY_BYTES)).decode()
-        made = int(time.time() * 1000)
-        return {"key": key, "algorithm": ALGORITHM, "creation-timestamp": made}
+        return {"key": key, "algorithm": ALGORITHM, "creation-timestamp": 0}
 
     @property
     def due(self) -> bool:
-        """Whether it is time for a new one."""
-        return time.time() - self._made > LIFETIME_SECONDS
+        """Whether it is time for a new one, for a leader: it has begun with one of its own."""
+        return time.time() - self._taken > LIFETIME_SECONDS
 
     def sign(self, signed: Signed) -> dict[str, str] | None:
         """Headers that prove that this cluster asks; None while there is no key."""
@@ -108,6 +114,11 @@ class SessionKeys:
         with self._lock:
             keys = list(self._keys)
         return any(signed.proven(key, stamp, signature) for key in keys)
+
+
+def digest_of(body: Mapping[str, Any]) -> str:
+    """What a key is known by where the key itself does not belong."""
+    return hashlib.sha256(str(body.get("key")).encode()).hexdigest()
 
 
 def _recent(stamp: str) -> bool:

@@ -1,7 +1,8 @@
 """Sink positions that neither expire nor go back.
 
 The truth is the group's committed offsets. Should the broker have let them expire, they are
-restored from the copy that every commit also wrote, and never begin again in silence.
+restored from the copy that every commit also wrote, and never begin again in silence. Where Kafka
+Connect has led since that copy was written, offsets that are gone were reset, and stay so.
 """
 
 from __future__ import annotations
@@ -50,6 +51,10 @@ def restored_positions(
         # Those of a deleted topic went with it; the broker would not take them back.
         known = partitions_of(admin, {topic for topic, _ in expired})
         expired = {(t, p): c for (t, p), c in expired.items() if p < known[t]}
+    if expired:
+        # Whoever led meanwhile has reset the sink; and what the leader forgets must not come back.
+        current = {} if copies.outdated() else copies.of(connector)
+        expired = {p: c for p, c in expired.items() if p in current}
     if expired:
         log.warning(
             "the broker has lost %d offsets of group %s; restoring them", len(expired), group

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
@@ -46,6 +46,8 @@ class StatusStore:
         self._topics: dict[str, set[str]] = {}
         self._unread: dict[bytes, int] = {}
         self._producer: Producer | None = None
+        self.on_task: Callable[[str, int, Status | None], None] = lambda _name, _task, _status: None
+        """Called with every new status of a task, whoever wrote it; must return at once."""
         self.log = CompactedLog(
             connection,
             admin,
@@ -142,6 +144,7 @@ class StatusStore:
         if key.startswith(TASK) and number.isdigit():
             ids = self._task_ids.setdefault(name, set())
             ids.add(int(number)) if status is not None else ids.discard(int(number))
+            self.on_task(name, int(number), status)
 
     def _send(self, key: str, value: bytes | None) -> None:
         if self._producer is None:

@@ -10,6 +10,7 @@ from confluent_kafka.admin import AdminClient
 from penstock.kafka.clients import Connection
 from penstock.kafka.names import worker_topic
 from penstock.runtime.config_store import ConfigStore
+from penstock.runtime.foreign_lead import ForeignLead
 from penstock.runtime.offset_store import OffsetStore
 from penstock.runtime.position_copies import PositionCopies
 from penstock.runtime.roster import Roster
@@ -30,19 +31,16 @@ class Stores:
     @staticmethod
     def of(config: WorkerConfig, connection: Connection, admin: AdminClient) -> Stores:
         """Those of the worker's cluster, not yet open."""
-        roster = Roster()
-
-        def topic(kind: str) -> tuple[str, int, int]:
-            name, partitions = f"{kind}.storage.topic", f"{kind}.storage.partitions"
-            return config[name], config[partitions], config.replication(kind)
-
-        configs, replication = config["config.storage.topic"], config.replication("config")
-        workers = worker_topic(config.group_id)
+        topic, replication = config["config.storage.topic"], config.replication("config")
+        roster, workers = Roster(), worker_topic(config.group_id)
+        configs = ConfigStore(connection, admin, topic, config.group_id, replication)
+        copies = PositionCopies(connection, admin, workers, replication, roster.take)
+        copies.outdated = ForeignLead(configs, copies, roster).confirmed
         return Stores(
-            ConfigStore(connection, admin, configs, config.group_id, replication),
-            OffsetStore(connection, admin, *topic("offset")),
-            StatusStore(connection, admin, *topic("status")),
-            PositionCopies(connection, admin, workers, replication, roster.take),
+            configs,
+            OffsetStore(connection, admin, *_topic(config, "offset")),
+            StatusStore(connection, admin, *_topic(config, "status")),
+            copies,
             roster,
         )
 
@@ -58,3 +56,9 @@ class Stores:
             undo.append(end)
         for store in (self.configs, self.offsets, self.statuses, self.copies):
             store.log.read_to_end()
+
+
+def _topic(config: WorkerConfig, kind: str) -> tuple[str, int, int]:
+    """Name, partitions and replication of a topic."""
+    name, partitions = config[f"{kind}.storage.topic"], config[f"{kind}.storage.partitions"]
+    return name, partitions, config.replication(kind)

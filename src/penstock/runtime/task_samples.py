@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from penstock.engine.tally import Tally
 from penstock.runtime.metrics import TaskMeter
+from penstock.runtime.states import State
 
 Sample = tuple[str, float]
 
@@ -22,17 +23,23 @@ class Seen(NamedTuple):
     seconds: float
     active: int
     last_error_ms: int | None
+    running: float | None = None
+    paused: float | None = None
 
     @staticmethod
     def of(meter: TaskMeter) -> Seen:
         """Read ``meter``."""
         minute, seconds = meter.last_minute()
-        return Seen(meter.total, minute, seconds, meter.active, meter.last_error_ms)
+        ratios = (meter.states.ratio(state) for state in (State.RUNNING, State.PAUSED))
+        return Seen(meter.total, minute, seconds, meter.active, meter.last_error_ms, *ratios)
 
 
 def common(seen: Seen) -> Iterator[Sample]:
     """What tasks of both kinds have."""
     minute = seen.minute
+    if seen.running is not None and seen.paused is not None:
+        yield "connector_task_running_ratio", seen.running
+        yield "connector_task_pause_ratio", seen.paused
     if minute.batches:
         taken = minute.taken
         yield "connector_task_batch_size_avg", taken / minute.batches

@@ -10,6 +10,7 @@ import logging
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import cast
 
 from penstock.embedded import EmbeddedBroker, Jars, Java, ensure_jars, find_java
@@ -133,6 +134,7 @@ class Worker:
         cluster = Cluster(worker_topic(config.group_id), Runners(), self.herder.lock)
         context = self._context(connection, admin, stores, cluster, self._engine(java, jars))
         cluster.duties = self._duties(context, stores, cluster)
+        stores.statuses.on_task = partial(context.metrics.note_state, self.worker_id)
         self._follow(cluster, stores)
         # The client's types know it only as the None it begins with.
         return context, cluster, cast("str | None", kafka.cluster_id) or ""

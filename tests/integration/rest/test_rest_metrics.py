@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
+from clocks import Clock
 from penstock.client import ConnectClient
 from penstock.runtime.auto_restart import AutoRestarter
 from penstock.runtime.worker import Worker
@@ -16,6 +17,7 @@ from topics import Topics
 from waiting import eventually
 
 Page = Callable[[], dict[str, float]]
+PREFIX, WORDS = "kafka_connect_", ("attempts", "success", "failure")
 
 
 @pytest.fixture
@@ -69,6 +71,47 @@ def test_a_source(connectors: ConnectClient, scripted, page: Page, name: str, tm
     eventually(lambda: connectors.metrics(name)["records_total"] == 100, what="100 records")
     connectors.restart(name)
     eventually(lambda: connectors.metrics(name)["restarts"] == 1, what="the restart")
+
+
+def test_the_worker_and_its_group(
+    connectors: ConnectClient,
+    http: httpx.Client,
+    scripted,
+    page: Page,
+    reach,
+    arrive,
+    worker: Worker,
+) -> None:
+    def counted(what: str) -> list[float]:
+        return [worker_page(f"worker_{what}_startup_{word}_total") for word in WORDS]
+
+    def worker_page(name: str) -> float:
+        lines = http.get("/metrics").text.splitlines()
+        return next(float(line.split()[1]) for line in lines if line.startswith(f"{PREFIX}{name} "))
+
+    before = counted("connector"), counted("task")
+    scripted(count=5)
+    reach("RUNNING", "RUNNING")
+    arrive(5)
+    eventually(
+        lambda: (
+            (counted("connector"), counted("task")) == tuple(plus(b, [1, 1, 0]) for b in before)
+        ),
+        what="a connector and a task that were started",
+    )
+    assert page()['kafka_connect_connector_task_running_ratio{task="0"}'] == 1
+    assert page()['kafka_connect_connector_task_pause_ratio{task="0"}'] == 0
+    assert worker_page("worker_rebalance_completed_rebalances_total") >= 1
+    times = [worker_page(f"worker_rebalance_rebalance_{word}_time_ms") for word in ("avg", "max")]
+    assert 0 < times[0] <= times[1]
+    assert worker_page("worker_rebalance_time_since_last_rebalance_ms") > 0
+    assert worker_page("worker_rebalance_epoch") == worker.herder._context.generation()
+    leader = f'{PREFIX}worker_rebalance_leader_name{{leader_name="{worker.url}"}} 1'
+    assert leader in http.get("/metrics").text
+
+
+def plus(numbers: list[float], more: list[int]) -> list[float]:
+    return [number + each for number, each in zip(numbers, more, strict=True)]
 
 
 def test_a_long_lease_is_seen_while_it_runs(connectors: ConnectClient, scripted, name: str) -> None:
@@ -158,15 +201,6 @@ def test_bad_records_are_counted(
 
 def test_unknown(refused, client: ConnectClient, name: str) -> None:
     assert refused(lambda: client.metrics(name)) == (404, f"Connector {name} not found")
-
-
-class Clock:
-    """A clock that moves when told."""
-
-    now = 100_000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.fixture

@@ -63,11 +63,16 @@ def test_reset_offsets_stay_reset(story: Story) -> None:
     assert story.values["cleared"] == lines(0, 5) * 3
 
 
+def test_a_sink_that_kafka_connect_has_reset_stays_reset(story: Story) -> None:
+    """Though we have copies of its offsets from before."""
+    assert story.repeated == lines(0, 15) * 2
+
+
 def test_deleted_connectors_stay_deleted(story: Story) -> None:
     kept = {"moves", "collects", "mirrors", "rests", "stands", "cleared"}
     assert set(story.ours.found) == kept | {"doomed"}
     assert story.ours.found["doomed"] == RUNNING
-    assert set(story.theirs_again.found) == kept | {"fresh"}
+    assert set(story.theirs_again.found) == kept | {"fresh", "repeats"}
 
 
 def test_offsets_keep_their_key_bytes(story: Story) -> None:

@@ -7,21 +7,12 @@ from typing import Any, cast
 
 import pytest
 
+from clocks import Clock
 from penstock.engine.lease import End, Limits, Report
 from penstock.engine.tally import Tally
 from penstock.engine.turns import Turn
 from penstock.engine.watches import TurnWatch
 from penstock.runtime.metrics import ConnectorMeter, Metrics, TaskMeter
-
-
-class Clock:
-    """A clock that moves when told."""
-
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.fixture

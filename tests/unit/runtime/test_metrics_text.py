@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 from confluent_kafka.admin import AdminClient
 
+from clocks import Clock
 from penstock.engine.lease import End, Report
 from penstock.engine.tally import Tally
 from penstock.kafka.clients import Connection
@@ -17,6 +19,7 @@ from penstock.runtime.metrics import Metrics
 from penstock.runtime.metrics_text import MetricsText
 from penstock.runtime.metrics_view import MetricsView
 from penstock.runtime.plugins import Plugins
+from penstock.runtime.rebalances import Rebalances
 from penstock.runtime.runner import Context
 from penstock.runtime.states import State, Status
 from penstock.runtime.status_store import StatusStore
@@ -52,7 +55,12 @@ def no_broker() -> Any:
 
 
 @pytest.fixture
-def context() -> Context:
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def context(clock: Clock) -> Context:
     statuses = StatusStore(Connection("nowhere:1"), cast(AdminClient, None), "status", 1)
     for name in CLASSES:
         statuses.put_connector(name, Status(State.RUNNING, HERE))
@@ -63,7 +71,7 @@ def context() -> Context:
         worker_id=HERE,
         statuses=statuses,
         plugins=Plugins(),
-        metrics=Metrics(),
+        metrics=Metrics(clock),
         generation=lambda: 3,
         copies=SimpleNamespace(of=lambda _: {}),
         offsets=SimpleNamespace(of=lambda _: [(b"k", {"filename": "f"}, {"position": 5})] * 150),
@@ -85,8 +93,19 @@ def samples(page: str) -> dict[str, float]:
     return {name: float(value) for name, _, value in found}
 
 
-def page_of(context: Context, settled: bool = True) -> str:
-    return MetricsText(context, Watch(context, lambda _: None), lambda: settled).page()
+def page_of(
+    context: Context,
+    *,
+    settled: bool = True,
+    leader: str | None = "http://w:1",
+    rebalances: Rebalances | None = None,
+) -> str:
+    group = SimpleNamespace(
+        settled=lambda: settled,
+        leader_url=lambda: leader,
+        rebalances=rebalances or Rebalances(),
+    )
+    return MetricsText(context, Watch(context, lambda _: None), group).page()
 
 
 def moved(context: Context, name: str, task: int, tally: Tally, end: End = End.DONE) -> None:
@@ -119,6 +138,90 @@ def test_states_and_counts(context: Context) -> None:
 
 def test_a_worker_out_of_its_group_is_rebalancing(context: Context) -> None:
     assert samples(page_of(context, settled=False))["kafka_connect_worker_rebalance_rebalancing"]
+
+
+def test_what_is_known_of_rebalances(context: Context, clock: Clock) -> None:
+    rebalances = Rebalances(clock)
+    times = {"rebalance_avg_time_ms", "rebalance_max_time_ms", "time_since_last_rebalance_ms"}
+    prefix = "kafka_connect_worker_rebalance_"
+    before = samples(page_of(context, rebalances=rebalances, leader=None))
+    assert before[f"{prefix}completed_rebalances_total"] == 0
+    assert not {f"{prefix}{name}" for name in times} & before.keys()
+    assert "leader_name" not in "".join(before)
+    for seconds in (1, 3):
+        rebalances.begin()
+        clock.now += seconds
+        rebalances.begin()
+        rebalances.end()
+        rebalances.end()
+    clock.now += 5
+    found = samples(page_of(context, rebalances=rebalances))
+    assert found[f"{prefix}completed_rebalances_total"] == 2
+    assert [found[prefix + name] for name in sorted(times)] == [2000, 3000, 5000]
+    assert found[prefix + 'leader_name{leader_name="http://w:1"}'] == 1
+
+
+def test_startups_are_counted_for_the_worker(context: Context) -> None:
+    connectors, tasks = context.metrics.connector_startups, context.metrics.task_startups
+    connectors.begin().failed()
+    later = connectors.begin()
+    later.succeeded()
+    later.failed()
+    tasks.begin()
+    found = samples(page_of(context))
+    prefix = "kafka_connect_worker_"
+    words = ("attempts", "success", "failure")
+    assert [found[f"{prefix}connector_startup_{word}_total"] for word in words] == [2, 1, 1]
+    assert [found[f"{prefix}task_startup_{word}_total"] for word in words] == [1, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("end", "outcome"),
+    [(End.DONE, (1, 0)), (End.FAILED, (0, 1)), (End.LOST, (0, 0))],
+)
+def test_a_task_is_started_once_a_lease_of_it_has_gone_well(
+    context: Context, end: End, outcome: tuple[int, int]
+) -> None:
+    startups, meter = context.metrics.task_startups, context.metrics.of("lines").task(0)
+    meter.startup = startups.begin()
+    moved(context, "lines", 0, Tally(), end)
+    if end is End.FAILED:
+        meter.note_failure()
+    assert (startups.successes, startups.failures) == outcome
+
+
+def test_a_task_that_has_taken_records_had_been_started(context: Context) -> None:
+    startups, meter = context.metrics.task_startups, context.metrics.of("lines").task(0)
+    meter.startup = startups.begin()
+    meter.begin("lease")
+    meter.beat("lease", Tally(), 0)
+    assert startups.successes == 0
+    meter.beat("lease", Tally(taken=1), 0)
+    meter.note_failure()
+    assert (startups.successes, startups.failures) == (1, 0)
+
+
+def test_how_much_of_its_time_a_task_runs(context: Context, clock: Clock) -> None:
+    context.statuses.on_task = partial(context.metrics.note_state, HERE)
+    ratios = [
+        f'kafka_connect_connector_task_{word}_ratio{{connector="out",task="0"}}'
+        for word in ("running", "pause")
+    ]
+
+    def put(state: State, seconds: float, worker: str = HERE) -> None:
+        context.statuses.put_task("out", 0, Status(state, worker))
+        clock.now += seconds
+
+    assert not samples(page_of(context)).keys() & set(ratios), "nothing is known yet"
+    put(State.RUNNING, 6)
+    put(State.PAUSED, 2)
+    found = samples(page_of(context))
+    assert [found[ratio] for ratio in ratios] == [0.75, 0.25]
+    put(State.RUNNING, 100, "elsewhere:1")
+    put(State.RUNNING, 1)
+    put(State.FAILED, 3)
+    found = samples(page_of(context))
+    assert [found[ratio] for ratio in ratios] == [0.25, 0]
 
 
 def test_only_this_workers_connectors(context: Context) -> None:

@@ -10,6 +10,7 @@ from penstock.runtime.roster import (
     Roster,
     assignment_records,
     leader_record,
+    session_key_record,
     worker_record,
 )
 
@@ -30,6 +31,9 @@ def test_what_was_written_is_read() -> None:
     assert roster.url("b:1") is None
     assert roster.assignments() == {"x": "a:1"}
     assert roster.owner("y") is None
+    assert roster.session_key() is None
+    tell(roster, session_key_record("digest"))
+    assert roster.session_key() == "digest"
 
 
 def test_listeners_hear_of_workers_and_of_connectors_that_are_given_away() -> None:

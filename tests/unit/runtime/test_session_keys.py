@@ -8,7 +8,15 @@ from dataclasses import replace
 import pytest
 
 from penstock.runtime import session_keys
-from penstock.runtime.session_keys import MOMENT, ROLE, SENDER, SIGNATURE, SessionKeys, Signed
+from penstock.runtime.session_keys import (
+    MOMENT,
+    ROLE,
+    SENDER,
+    SIGNATURE,
+    SessionKeys,
+    Signed,
+    digest_of,
+)
 
 ASKED = Signed("PUT", "/connectors/a/pause?forward=true", b"{}", "host:1", "operate")
 
@@ -87,6 +95,24 @@ def test_the_key_before_the_last_is_forgotten(keys: SessionKeys) -> None:
     assert keys.proves(ASKED, headers), "it may still be on its way"
     keys.take(SessionKeys.fresh())
     assert not keys.proves(ASKED, headers)
+
+
+def test_kafka_connect_takes_none_of_our_keys_for_its_own(keys: SessionKeys) -> None:
+    """It does so with keys that are younger than its inter.worker.key.ttl.ms, at most 25 days."""
+    body = SessionKeys.fresh()
+    assert body["creation-timestamp"] + 2**31 < time.time() * 1000
+
+
+def test_every_key_has_its_digest(keys: SessionKeys) -> None:
+    """Also one that is of no use here."""
+    seen = {keys.digest}
+    for body in (SessionKeys.fresh(), {"key": "YQ==", "algorithm": "HmacSHA512"}):
+        keys.take(body)
+        seen.add(keys.digest)
+        assert keys.digest == digest_of(body)
+        assert body["key"] not in str(keys.digest)
+    keys.take(None)
+    assert len({*seen, keys.digest}) == 4
 
 
 def test_keys_are_renewed_by_age(keys: SessionKeys, monkeypatch: pytest.MonkeyPatch) -> None:

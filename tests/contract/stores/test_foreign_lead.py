@@ -1,0 +1,158 @@
+"""Copies of sink offsets, when Kafka Connect has led the cluster in between."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from penstock.kafka import clients, groups
+from penstock.kafka.clients import Connection, GroupAdmin
+from penstock.kafka.compacted_log import CompactedLog
+from penstock.kafka.names import sink_group
+from penstock.kafka.sink_copies import copy_key, copy_value
+from penstock.runtime.assigner import Assigner
+from penstock.runtime.config_store import ConfigStore
+from penstock.runtime.duties import Duties
+from penstock.runtime.foreign_lead import ForeignLead
+from penstock.runtime.position_copies import PositionCopies
+from penstock.runtime.roster import Roster, leader_record
+from penstock.runtime.sink_positions import restored_positions
+from raw_records import read_records, write_records
+from topics import Topics
+
+THEIR_KEY = b'{"key":"dGhlaXJz","algorithm":"HmacSHA256","creation-timestamp":1700000000000}'
+COPY = {("lines", 0): (3, "how far")}
+
+
+@dataclass(frozen=True)
+class Member:
+    """As much of a worker as leads."""
+
+    duties: Duties
+    copies: PositionCopies
+
+
+Join = Callable[[], Member]
+
+
+@pytest.fixture
+def group_admin(connection: Connection) -> GroupAdmin:
+    return clients.admin(connection)
+
+
+@pytest.fixture
+def join(connection: Connection, group_admin: GroupAdmin, name: str) -> Iterator[Join]:
+    """Workers of the test's own cluster, each with stores that have been read to their ends."""
+    logs: list[CompactedLog] = []
+
+    def begin() -> Member:
+        roster = Roster()
+        configs = ConfigStore(connection, group_admin, f"{name}-configs", group_id=name)
+        copies = PositionCopies(connection, group_admin, f"{name}-workers", others=roster.take)
+        copies.outdated = ForeignLead(configs, copies, roster).confirmed
+        for log in (configs.log, copies.log):
+            log.start()
+            logs.append(log)
+            log.read_to_end(20)
+        assigner = Assigner(
+            worker_id="here:1",
+            url="http://here:1",
+            group_id=name,
+            admin=group_admin,
+            producer=clients.producer(connection),
+            configs=configs,
+            roster=roster,
+            topic=copies.log,
+        )
+        context: Any = SimpleNamespace(configs=configs, copies=copies, offsets=copies)
+        nobody: Any = None
+        return Member(Duties(context, roster, assigner, nobody, nobody), copies)
+
+    yield begin
+    for log in logs:
+        log.stop()
+
+
+@pytest.fixture
+def copied(topics: Topics, name: str) -> Callable[[], None]:
+    """Writes the copy of a sink's offset, as its lease does."""
+
+    def write() -> None:
+        record = copy_key(name, "lines", 0), copy_value(3, "how far")
+        write_records(topics, f"{name}-workers", [record])
+
+    return write
+
+
+@pytest.fixture
+def kafka_connect_leads(topics: Topics, name: str) -> Callable[[], None]:
+    """What a leader of Kafka Connect writes, whatever else it does."""
+    return lambda: write_records(topics, f"{name}-configs", [(b"session-key", THEIR_KEY)])
+
+
+def test_a_leader_of_ours_keeps_them(join, copied, name: str) -> None:
+    join().duties.take_over()
+    copied()
+    for _ in range(2):
+        heir = join()
+        heir.duties.take_over()
+        heir.duties.assigner.renew_session_key()
+        assert heir.copies.of(name) == COPY
+
+
+def test_kafka_connect_led_in_between(
+    join, copied, kafka_connect_leads, topics: Topics, name: str, caplog
+) -> None:
+    join().duties.take_over()
+    copied()
+    kafka_connect_leads()
+    with caplog.at_level(logging.INFO, "penstock.runtime.duties"):
+        heir = join()
+        heir.duties.take_over()
+        assert heir.copies.of(name) == {}
+        assert (copy_key(name, "lines", 0), None) in read_records(topics, f"{name}-workers")
+        copied()
+        second = join()
+        second.duties.take_over()
+    assert second.copies.of(name) == COPY, "they are of after that"
+    told = [record.getMessage() for record in caplog.records]
+    assert [text for text in told if "the copies of 1 sink offsets are forgotten" in text] == told
+
+
+def test_copies_of_before_anybody_remembered_are_kept(
+    join, copied, kafka_connect_leads, topics: Topics, name: str
+) -> None:
+    before = join()
+    write_records(topics, f"{name}-workers", [leader_record("here:1")])
+    copied()
+    kafka_connect_leads()
+    before.duties.take_over()
+    assert before.copies.of(name) == COPY
+
+
+def test_a_reset_is_no_expiry_on_any_worker(
+    join, copied, kafka_connect_leads, group_admin: GroupAdmin, topics: Topics, name: str
+) -> None:
+    """Also before the new leader has forgotten the copies."""
+    topics.create(name)
+    place = {(name, 0): (3, "how far")}
+    join().duties.take_over()
+    record = copy_key(name, name, 0), copy_value(3, "how far")
+    write_records(topics, f"{name}-workers", [record])
+    follower = join()
+
+    assert restored_positions(group_admin, follower.copies, name) == place
+    assert groups.committed(group_admin, sink_group(name)) == place
+
+    groups.delete(group_admin, sink_group(name))
+    kafka_connect_leads()
+    assert restored_positions(group_admin, follower.copies, name) == {}
+    assert groups.committed(group_admin, sink_group(name)) == {}
+
+    join().duties.take_over()
+    assert restored_positions(group_admin, follower.copies, name) == {}
