@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future
+from typing import Any, TypeVar
 
 from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient
@@ -17,6 +19,15 @@ Committed = tuple[int, str]
 
 UNSTABLE_PAUSE = 0.02
 COORDINATOR_TIMEOUT = 10.0
+NEVER: dict[str, Any] = {"request_timeout": 3600.0}
+"""A request to a coordinator must not time out inside the client: an answer that comes afterwards
+ends the whole process (librdkafka issue 4605). A worker that was frozen for a while and thaws finds
+both at once. So the waiting, and the giving up, is done here."""
+
+T = TypeVar("T")
+
+_waiting: set[AdminClient] = set()
+"""Clients that were given up, until they have their answer."""
 
 
 class GroupInUse(KafkaFault):
@@ -38,7 +49,9 @@ def committed(
     named = [TopicPartition(t, p) for t, p in partitions]
     deadline = time.monotonic() + ADMIN_TIMEOUT
     while True:
-        found = [*_list(client, group, None), *(_list(client, group, named) if named else ())]
+        # Both at once: asking for a group's offsets takes some 50 ms.
+        asked = [_ask(client, group, None), *([_ask(client, group, named)] if named else ())]
+        found = [partition for answer in asked for partition in answer()]
         errors = [tp.error for tp in found if tp.error is not None]
         if not errors:
             return {
@@ -52,20 +65,23 @@ def committed(
         time.sleep(UNSTABLE_PAUSE)
 
 
-def _list(
+def _ask(
     client: AdminClient, group: str, partitions: list[TopicPartition] | None
-) -> list[TopicPartition]:
+) -> Callable[[], list[TopicPartition]]:
+    """Ask for a group's offsets; what is returned waits for the answer."""
     request = ConsumerGroupTopicPartitions(group, partitions)
     coordinators = _coordinators(client)
-    try:
-        future = coordinators.list_consumer_group_offsets(
-            [request], require_stable=True, request_timeout=COORDINATOR_TIMEOUT
-        )[group]
-        return list(future.result(COORDINATOR_TIMEOUT + 5).topic_partitions)
-    except KafkaException as error:
-        if error.args[0].code() in _NO_GROUP:
-            return []
-        raise _fault(client, error) from error
+    future = coordinators.list_consumer_group_offsets([request], require_stable=True, **NEVER)
+
+    def answer() -> list[TopicPartition]:
+        try:
+            return list(_answer(client, coordinators, future[group]).topic_partitions)
+        except KafkaException as error:
+            if error.args[0].code() in _NO_GROUP:
+                return []
+            raise _fault(client, error) from error
+
+    return answer
 
 
 def recommit(client: AdminClient, group: str, offsets: Mapping[Position, Committed]) -> None:
@@ -75,10 +91,9 @@ def recommit(client: AdminClient, group: str, offsets: Mapping[Position, Committ
     wanted = [TopicPartition(t, p, o, metadata=m) for (t, p), (o, m) in offsets.items()]
     coordinators = _coordinators(client)
     try:
-        answers = coordinators.alter_consumer_group_offsets(
-            [ConsumerGroupTopicPartitions(group, wanted)], request_timeout=COORDINATOR_TIMEOUT
-        )
-        result = answers[group].result(COORDINATOR_TIMEOUT + 5)
+        request = ConsumerGroupTopicPartitions(group, wanted)
+        future = coordinators.alter_consumer_group_offsets([request], **NEVER)
+        result = _answer(client, coordinators, future[group])
     except KafkaException as error:
         raise _fault(client, error) from error
     for tp in result.topic_partitions:
@@ -90,8 +105,8 @@ def delete(client: AdminClient, group: str) -> None:
     """Forget everything ``group`` has committed; a group that does not exist is fine."""
     coordinators = _coordinators(client)
     try:
-        answers = coordinators.delete_consumer_groups([group], request_timeout=COORDINATOR_TIMEOUT)
-        answers[group].result(COORDINATOR_TIMEOUT + 5)
+        future = coordinators.delete_consumer_groups([group], **NEVER)
+        _answer(client, coordinators, future[group])
     except KafkaException as error:
         if error.args[0].code() not in _NO_GROUP:
             raise _fault(client, error) from error
@@ -132,6 +147,19 @@ def _fault(client: AdminClient, error: KafkaException) -> KafkaFault:
     if isinstance(client, GroupAdmin):
         client.forget_coordinators()
     return BrokerUnavailable(describe(error))
+
+
+def _answer(client: AdminClient, coordinators: AdminClient, future: Future[T]) -> T:
+    try:
+        return future.result(COORDINATOR_TIMEOUT)
+    except TimeoutError:
+        _waiting.add(coordinators)  # else it would be closed over its request
+        future.add_done_callback(lambda _: _waiting.discard(coordinators))
+        if isinstance(client, GroupAdmin):
+            client.forget_coordinators()
+        raise BrokerUnavailable(
+            f"the coordinator did not answer within {COORDINATOR_TIMEOUT:.0f} s"
+        ) from None
 
 
 def _coordinators(client: AdminClient) -> AdminClient:
