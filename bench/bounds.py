@@ -10,9 +10,11 @@ BOUNDS: dict[str, str] = {
     "Connect as it comes is bound by its producer's small batches, tuned by its conversion.",
     "file-to-topic-2": "Two such threads, two network threads of the client and the broker share "
     "two cores.",
-    "topic-to-file": "One Python thread, half of whose time is the client's making of a Message "
-    "object per record, a quarter their columns; writing is a tenth. The first half second is "
-    "fencing, a Spark job's start and the first fetch.",
+    "topic-to-file": "The client: half of the reading thread's time is its freeing of fetched "
+    "messages, a quarter their taking from its queue, an eighth their making into columns. Beside "
+    "it another thread decodes and writes, and a third commits; they share two cores with the "
+    "client's network thread and the broker. The first 0.4 s are fencing, a Spark job's start and "
+    "the first fetch.",
     "latency-active": "The task's pause of at most 50 ms between polls, then a transaction's two "
     "round trips. Kafka Connect's task waits for a second whenever it has found nothing.",
     "latency-idle": "The start of a Spark job, after at most 0.5 s until the file is looked at. "

@@ -8,6 +8,7 @@ record, and would be read again for ever.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import pyarrow as pa
@@ -20,6 +21,8 @@ from penstock.kafka.column_consumer import ColumnConsumer, Run, Signal
 from penstock.kafka.errors import DENIED, PASSING, AccessDenied, LeaseLost, describe
 from penstock.kafka.topics import Position
 from penstock.sdk.batches import record_batch
+
+Taken = tuple[list[pa.RecordBatch], list[Signal]]
 
 SETTINGS: dict[str, Any] = {
     "fetch.message.max.bytes": 8 * 1024 * 1024,
@@ -48,6 +51,8 @@ class TopicReader:
         self.reached: dict[Position, int] = {}
         """The next offset of every partition that has moved since the start."""
         self._starts = dict(starts)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="reader")
+        self._ahead: Future[Taken] | None = None
         self._consumer: _ColumnBatches | RecordConsumer
         chosen = {**SETTINGS, **(settings or {}), **FIXED}
         if headers or not column_consumer.available():
@@ -65,7 +70,9 @@ class TopicReader:
         Each batch holds records of one topic-partition, ``key`` and ``value`` as bytes, in the
         layout of ``penstock.sdk.batches``.
         """
-        batches, signals = self._consumer.take(most, patience)
+        ahead = self._ahead or self._take_ahead(most, patience)
+        batches, signals = ahead.result()
+        self._ahead = self._take_ahead(most, patience)
         for batch in batches:
             topic, partition = (
                 batch.column("topic")[0].as_py(),
@@ -76,8 +83,13 @@ class TopicReader:
             self._heed(signal)
         return batches
 
+    def _take_ahead(self, most: int, patience: float) -> Future[Taken]:
+        """What comes next is made into columns while the lease is busy with what came before."""
+        return self._thread.submit(self._consumer.take, most, patience)
+
     def close(self) -> None:
-        """Read no more."""
+        """Read no more; what was taken ahead counts as not read."""
+        self._thread.shutdown()
         self._consumer.close()
 
     def _heed(self, signal: Signal) -> None:
@@ -102,7 +114,7 @@ class _ColumnBatches:
         self._consumer = consumer
         self.close = consumer.close
 
-    def take(self, most: int, patience: float) -> tuple[list[pa.RecordBatch], list[Signal]]:
+    def take(self, most: int, patience: float) -> Taken:
         runs, signals = self._consumer.take(most, patience)
         return [_batch(run) for run in runs], signals
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
@@ -55,7 +55,9 @@ def committed(
     named = [TopicPartition(t, p) for t, p in partitions]
     deadline = time.monotonic() + ADMIN_TIMEOUT
     while True:
-        found = [*_list(client, group, None), *(_list(client, group, named) if named else ())]
+        # Both at once: asking for a group's offsets takes some 50 ms.
+        asked = [_ask(client, group, None), *([_ask(client, group, named)] if named else ())]
+        found = [partition for answer in asked for partition in answer()]
         errors = [tp.error for tp in found if tp.error is not None]
         if not errors:
             return {
@@ -69,18 +71,23 @@ def committed(
         time.sleep(UNSTABLE_PAUSE)
 
 
-def _list(
+def _ask(
     client: AdminClient, group: str, partitions: list[TopicPartition] | None
-) -> list[TopicPartition]:
+) -> Callable[[], list[TopicPartition]]:
+    """Ask for a group's offsets; what is returned waits for the answer."""
     request = ConsumerGroupTopicPartitions(group, partitions)
     coordinators = _coordinators(client)
-    try:
-        future = coordinators.list_consumer_group_offsets([request], require_stable=True, **NEVER)
-        return list(_answer(client, coordinators, future[group]).topic_partitions)
-    except KafkaException as error:
-        if error.args[0].code() in _NO_GROUP:
-            return []
-        raise _fault(client, group, error) from error
+    future = coordinators.list_consumer_group_offsets([request], require_stable=True, **NEVER)
+
+    def answer() -> list[TopicPartition]:
+        try:
+            return list(_answer(client, coordinators, future[group]).topic_partitions)
+        except KafkaException as error:
+            if error.args[0].code() in _NO_GROUP:
+                return []
+            raise _fault(client, group, error) from error
+
+    return answer
 
 
 def recommit(client: AdminClient, group: str, offsets: Mapping[Position, Committed]) -> None:
