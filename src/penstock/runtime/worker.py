@@ -6,6 +6,7 @@ not started by it, but by the first turn. ``stop`` lets running leases commit an
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
 from collections.abc import Callable
@@ -42,6 +43,7 @@ log = logging.getLogger(__name__)
 
 Progress = Callable[[str], None]
 ELECTION_SECONDS = 30.0
+HELD_UP_SECONDS = 2.0
 
 
 class Worker:
@@ -176,8 +178,13 @@ class Worker:
         ):
             begin()
             self._undo.append(end)
-        for store in (configs, offsets, statuses, copies):
+        for store in (configs, statuses):
             store.log.read_to_end()
+        # A lease that was killed while it committed holds up readers of these for a minute, or
+        # until its id is fenced. Whoever needs the true end fences first, and then reads to it.
+        for held_up in (offsets, copies):
+            with contextlib.suppress(BrokerUnavailable):
+                held_up.log.read_to_end(HELD_UP_SECONDS)
 
     def _engine(self, java: Java, jars: Jars) -> Engine:
         settings = SparkSettings(
@@ -223,10 +230,9 @@ class Worker:
 
 
 def _take_over(context: Context, actions: Actions) -> None:
-    """Lead: fence the leader before, read to the true end, run what should run."""
+    """Lead: fence the leader before, read the configs to their true end, run what should run."""
     context.configs.lead()
-    for store in (context.configs, context.offsets, context.copies):
-        store.log.read_to_end()
+    context.configs.log.read_to_end()
     for name in context.configs.names():
         with about(name):
             actions.reconcile(name)
