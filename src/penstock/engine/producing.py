@@ -10,7 +10,7 @@ import pyarrow as pa
 from confluent_kafka import KafkaError, KafkaException
 
 from penstock.engine.pipeline import Encoded
-from penstock.kafka import column_queue
+from penstock.kafka import librdkafka
 from penstock.kafka.column_queue import ColumnQueue
 from penstock.kafka.errors import RecordRefused, describe
 from penstock.kafka.transactions import Transactions
@@ -32,7 +32,7 @@ def produce(producer: Transactions, encoded: Encoded) -> Sent:
     """Add every record of the batch to the open transaction, in order."""
     producer.begin()
     topic = _single_topic(encoded.batch.column("topic"))
-    if topic is not None and _plain(encoded) and column_queue.available():
+    if topic is not None and _plain(encoded) and librdkafka.available():
         _produce_columns(producer, topic, encoded)
     else:
         _produce_rows(producer, encoded)

@@ -15,7 +15,7 @@ import pyarrow as pa
 from confluent_kafka import KafkaError
 
 from penstock.engine.record_consumer import RecordConsumer
-from penstock.kafka import clients, column_consumer
+from penstock.kafka import clients, librdkafka
 from penstock.kafka.clients import Connection
 from penstock.kafka.column_consumer import ColumnConsumer, Run, Signal
 from penstock.kafka.errors import DENIED, PASSING, AccessDenied, LeaseLost, describe
@@ -55,7 +55,7 @@ class TopicReader:
         self._ahead: Future[Taken] | None = None
         self._consumer: _ColumnBatches | RecordConsumer
         chosen = {**SETTINGS, **(settings or {}), **FIXED}
-        if headers or not column_consumer.available():
+        if headers or not librdkafka.available():
             consumer = clients.reader(connection, **chosen)
             wanted = {"headers": headers, "timestamps": timestamps}
             self._consumer = RecordConsumer(consumer, starts, **wanted)

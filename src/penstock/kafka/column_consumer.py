@@ -54,13 +54,11 @@ class Signal:
     offset: int = 0
 
 
-def available() -> bool:
-    """Whether there can be such a consumer here."""
-    return librdkafka.library() is not None
-
-
 class ColumnConsumer:
-    """Reads partitions from given offsets on. Belongs to one thread."""
+    """Reads partitions from given offsets on. Belongs to one thread.
+
+    Only where ``librdkafka.available``.
+    """
 
     def __init__(
         self,
@@ -70,9 +68,7 @@ class ColumnConsumer:
         timestamps: bool,
     ) -> None:
         """KafkaException if the settings do not do. They are those of confluent_kafka."""
-        library = librdkafka.library()
-        assert library is not None, "callers ask `available` first"  # noqa: S101 (narrows the type)
-        self._library = library
+        self._library = library = librdkafka.loaded()
         self._timestamps = timestamps
         self._errors: deque[Signal] = deque(maxlen=100)
         # Kept as long as the client lives, which calls them.

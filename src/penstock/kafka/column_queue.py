@@ -25,13 +25,11 @@ _NOTHING: Final = ctypes.create_string_buffer(1)
 """Where empty payloads point: no address at all would mean null."""
 
 
-def available() -> bool:
-    """Whether columns can be queued here."""
-    return librdkafka.library() is not None
-
-
 class ColumnQueue:
-    """The records of two binary columns on their way into a producer's queue, in order."""
+    """The records of two binary columns on their way into a producer's queue, in order.
+
+    Only where ``librdkafka.available``.
+    """
 
     def __init__(self, producer: Producer, topic: str, keys: pa.Array, values: pa.Array) -> None:
         self._producer = producer
@@ -70,8 +68,7 @@ def _unable(code: int) -> KafkaException:
 
 def _queue(producer: Producer, topic: str, messages: npt.NDArray[Any]) -> None:
     """Let the library copy the messages, and note in each that it did not take why."""
-    library = librdkafka.library()
-    assert library is not None, "callers ask `available` first"  # noqa: S101 (narrows the type)
+    library = librdkafka.loaded()
     client = handle(producer)
     nameable = client and "\0" not in topic
     to = library.call.topic_new(client, topic.encode(), None) if nameable else None

@@ -113,6 +113,18 @@ def library() -> Library | None:
         return None
 
 
+def available() -> bool:
+    """Whether there is such a library, and so columns instead of records."""
+    return library() is not None
+
+
+def loaded() -> Library:
+    """The library, for whoever has made sure that it is ``available``."""
+    found = library()
+    assert found is not None, "callers ask `available` first"  # noqa: S101 (narrows the type)
+    return found
+
+
 def _known_machine() -> bool:
     sizes = (ctypes.sizeof(_POINTER), ctypes.sizeof(_SIZE))
     return (sys.implementation.name, sys.byteorder, sizes) == ("cpython", "little", (8, 8))

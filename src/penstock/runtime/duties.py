@@ -5,14 +5,16 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 
+from penstock.kafka.errors import BrokerUnavailable
 from penstock.kafka.membership import Joined
 from penstock.runtime.assigner import Assigner
 from penstock.runtime.foreign_lead import ForeignLead
 from penstock.runtime.hands import Hands
 from penstock.runtime.peers import Peers
 from penstock.runtime.roster import Roster
-from penstock.runtime.runner import Context
+from penstock.runtime.runner import Context, fence_tasks
 from penstock.runtime.states import Target
+from penstock.runtime.stores import HELD_UP_SECONDS
 
 log = logging.getLogger(__name__)
 
@@ -38,8 +40,8 @@ class Duties:
         """
         context = self.context
         context.configs.lead()
-        for store in (context.configs, context.offsets, context.copies):
-            store.log.read_to_end()
+        context.configs.log.read_to_end()
+        self._read_workers_topic()
         outdated = ForeignLead(context.configs, context.copies, self.roster).outdated_copies()
         self.assigner.lead(outdated)
         if outdated:
@@ -52,7 +54,25 @@ class Duties:
 
     def rebalance(self) -> None:
         """As the leader: give every connector to a worker that is alive."""
+        self._read_workers_topic()
         self.assigner.rebalance()
+
+    def _read_workers_topic(self) -> None:
+        """To its end, which a sink's lease that was killed while it committed must not hold up."""
+        try:
+            self.context.copies.log.read_to_end(HELD_UP_SECONDS)
+        except BrokerUnavailable:
+            log.info("the workers' topic is held up by an open transaction: sinks are fenced")
+            self._fence_sinks()
+            self.context.copies.log.read_to_end()
+
+    def _fence_sinks(self) -> None:
+        """End whatever they have open, anywhere; those that run go on where they have committed."""
+        configs = self.context.configs
+        for name in configs.names():
+            config = configs.config(name) or {}
+            if config.get("topics") or config.get("topics.regex"):
+                fence_tasks(self.context, name, configs.fenced_tasks(name))
 
     def names(self) -> list[str]:
         """All connectors."""

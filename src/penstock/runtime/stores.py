@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from confluent_kafka.admin import AdminClient
 
 from penstock.kafka.clients import Connection
+from penstock.kafka.errors import BrokerUnavailable
 from penstock.kafka.names import worker_topic
 from penstock.runtime.config_store import ConfigStore
 from penstock.runtime.foreign_lead import ForeignLead
@@ -16,6 +18,10 @@ from penstock.runtime.position_copies import PositionCopies
 from penstock.runtime.roster import Roster
 from penstock.runtime.status_store import StatusStore
 from penstock.runtime.worker_config import WorkerConfig
+
+HELD_UP_SECONDS = 2.0
+"""A topic that leases write to and that is not read to its end in this time has an open transaction
+of a lease that was killed, which holds readers up for a minute, or until its id is fenced."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +51,11 @@ class Stores:
         )
 
     def open(self, undo: list[Callable[[], None]]) -> None:
-        """Follow all of them, read to their end; ``undo`` learns the way back."""
+        """Follow all of them; ``undo`` learns the way back.
+
+        Configs and statuses are then read to their end. Whoever needs that of the others fences
+        first, and then reads to it.
+        """
         for begin, end in (
             (self.configs.log.start, self.configs.log.stop),
             (self.offsets.log.start, self.offsets.log.stop),
@@ -54,8 +64,11 @@ class Stores:
         ):
             begin()
             undo.append(end)
-        for store in (self.configs, self.offsets, self.statuses, self.copies):
+        for store in (self.configs, self.statuses):
             store.log.read_to_end()
+        for held_up in (self.offsets, self.copies):
+            with contextlib.suppress(BrokerUnavailable):
+                held_up.log.read_to_end(HELD_UP_SECONDS)
 
 
 def _topic(config: WorkerConfig, kind: str) -> tuple[str, int, int]:

@@ -1,7 +1,7 @@
 """A worker: everything but its REST listener, put together and taken apart.
 
-``start`` blocks until the broker answers and the stores have been read to their true end; Spark is
-not started by it, but by the first turn. ``stop`` lets running leases commit and end.
+``start`` blocks until the broker answers and configs and statuses have been read to their true end;
+Spark is not started by it, but by the first turn. ``stop`` lets running leases commit and end.
 """
 
 from __future__ import annotations

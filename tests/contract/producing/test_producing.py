@@ -9,7 +9,7 @@ import pytest
 
 from penstock.engine.pipeline import Encoded
 from penstock.engine.producing import produce
-from penstock.kafka import column_queue
+from penstock.kafka import librdkafka
 from penstock.kafka.clients import Connection
 from penstock.kafka.errors import LeaseLost, OutcomeUnknown, RecordRefused
 from penstock.kafka.transactions import Transactions
@@ -38,9 +38,9 @@ PARTITIONS = 3
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """How the client is given the records."""
     if request.param == "records":
-        monkeypatch.setattr(column_queue, "available", lambda: False)
+        monkeypatch.setattr(librdkafka, "available", lambda: False)
     else:
-        assert column_queue.available(), "the pinned client takes columns"
+        assert librdkafka.available(), "the pinned client takes columns"
     return str(request.param)
 
 
@@ -162,7 +162,7 @@ def test_both_ways_choose_the_same_partition_for_a_key(
     rows: list[Row] = [(b"key-%d" % number, b"v") for number in range(50)]
     producer = Transactions(connection, name)
     send(producer, encoded(name, rows))
-    monkeypatch.setattr(column_queue, "available", lambda: False)
+    monkeypatch.setattr(librdkafka, "available", lambda: False)
     send(producer, encoded(name, rows))
     eventually(lambda: len(topics.messages(name)) == 100)
     landed = [(m.key(), m.partition()) for m in topics.messages(name)]

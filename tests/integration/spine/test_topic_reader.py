@@ -12,7 +12,7 @@ from confluent_kafka import KafkaException, Producer, TopicPartition
 
 from free_ports import free_port
 from penstock.engine.topic_reader import TopicReader
-from penstock.kafka import column_consumer
+from penstock.kafka import librdkafka
 from penstock.kafka.clients import Connection
 from penstock.kafka.errors import LeaseLost
 from penstock.kafka.topics import Position
@@ -217,7 +217,7 @@ def test_compressed_records(topics: Topics, name: str, codec: str) -> None:
 def test_without_the_library_records_come_one_by_one(
     topics: Topics, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(column_consumer, "available", lambda: False)
+    monkeypatch.setattr(librdkafka, "available", lambda: False)
     topics.create(name)
     topics.produce(name, [b"a", b"b"])
     with reading(topics, {(name, 0): 0}, headers=False) as reader:
