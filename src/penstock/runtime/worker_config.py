@@ -180,8 +180,7 @@ class WorkerConfig:
 
     def connection(self, bootstrap_servers: str) -> Connection:
         """How clients of this worker reach the brokers."""
-        security = common_settings(self.properties)[0]
-        return Connection(bootstrap_servers, security, reading_as=self.group_id)
+        return connection_of(self.properties, bootstrap_servers)
 
     def warn_of_ignored(self) -> None:
         """Tell, in one line of the log, which keys have no meaning here."""
@@ -211,3 +210,14 @@ class WorkerConfig:
         """The converter keys with their sub-keys, for connectors that set none."""
         given = {k: v for k, v in self.properties.items() if k.startswith(CONVERTERS)}
         return {**{key: self[key] for key in CONVERTERS}, **given}
+
+
+def group_of(properties: Mapping[str, str]) -> str:
+    """The cluster that a worker with these properties, checked or not, belongs to."""
+    return properties.get("group.id") or str(WORKER["group.id"].default)
+
+
+def connection_of(properties: Mapping[str, str], bootstrap_servers: str) -> Connection:
+    """How clients of a worker with these properties, checked or not, reach the brokers."""
+    security = common_settings(properties)[0]
+    return Connection(bootstrap_servers, security, reading_as=group_of(properties))

@@ -3,79 +3,21 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from types import SimpleNamespace
-from typing import Any
+from collections.abc import Callable
 
 import pytest
 
-from penstock.kafka import clients, groups
-from penstock.kafka.clients import Connection, GroupAdmin
-from penstock.kafka.compacted_log import CompactedLog
+from penstock.kafka import groups
+from penstock.kafka.clients import GroupAdmin
 from penstock.kafka.names import sink_group
 from penstock.kafka.sink_copies import copy_key, copy_value
-from penstock.runtime.assigner import Assigner
-from penstock.runtime.config_store import ConfigStore
-from penstock.runtime.duties import Duties
-from penstock.runtime.foreign_lead import ForeignLead
-from penstock.runtime.position_copies import PositionCopies
-from penstock.runtime.roster import Roster, leader_record
+from penstock.runtime.roster import leader_record
 from penstock.runtime.sink_positions import restored_positions
 from raw_records import read_records, write_records
 from topics import Topics
 
 THEIR_KEY = b'{"key":"dGhlaXJz","algorithm":"HmacSHA256","creation-timestamp":1700000000000}'
 COPY = {("lines", 0): (3, "how far")}
-
-
-@dataclass(frozen=True)
-class Member:
-    """As much of a worker as leads."""
-
-    duties: Duties
-    copies: PositionCopies
-
-
-Join = Callable[[], Member]
-
-
-@pytest.fixture
-def group_admin(connection: Connection) -> GroupAdmin:
-    return clients.admin(connection)
-
-
-@pytest.fixture
-def join(connection: Connection, group_admin: GroupAdmin, name: str) -> Iterator[Join]:
-    """Workers of the test's own cluster, each with stores that have been read to their ends."""
-    logs: list[CompactedLog] = []
-
-    def begin() -> Member:
-        roster = Roster()
-        configs = ConfigStore(connection, group_admin, f"{name}-configs", group_id=name)
-        copies = PositionCopies(connection, group_admin, f"{name}-workers", others=roster.take)
-        copies.outdated = ForeignLead(configs, copies, roster).confirmed
-        for log in (configs.log, copies.log):
-            log.start()
-            logs.append(log)
-            log.read_to_end(20)
-        assigner = Assigner(
-            worker_id="here:1",
-            url="http://here:1",
-            group_id=name,
-            admin=group_admin,
-            producer=clients.producer(connection),
-            configs=configs,
-            roster=roster,
-            topic=copies.log,
-        )
-        context: Any = SimpleNamespace(configs=configs, copies=copies, offsets=copies)
-        nobody: Any = None
-        return Member(Duties(context, roster, assigner, nobody, nobody), copies)
-
-    yield begin
-    for log in logs:
-        log.stop()
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from penstock.cli.doctor.findings import Finding, ok, warning
 from penstock.kafka.acl_look import AclLook, Guard, look_at_acls
 from penstock.kafka.names import worker_topic
 from penstock.runtime.rest_config import is_loopback
-from penstock.runtime.worker_config import WORKER
+from penstock.runtime.worker_config import WORKER, group_of
 
 NAME = "topic access"
 TOPICS = ("config.storage.topic", "offset.storage.topic", "status.storage.topic")
@@ -26,8 +26,8 @@ def check_access(asked: Asked) -> list[Finding]:
 
 def internal_topics(properties: Mapping[str, str]) -> list[str]:
     """Where a worker with these properties keeps configs, offsets, states and positions."""
-    group = properties.get("group.id") or WORKER["group.id"].default
-    return [*(properties.get(key) or WORKER[key].default for key in TOPICS), worker_topic(group)]
+    stores = (properties.get(key) or WORKER[key].default for key in TOPICS)
+    return [*stores, worker_topic(group_of(properties))]
 
 
 def access_findings(look: AclLook, brokers: str) -> list[Finding]:

@@ -74,9 +74,8 @@ class Asked:
     def connection(self) -> Connection:
         """How to reach them."""
         from penstock.runtime.provider_config import providers_of
-        from penstock.runtime.worker_config import WorkerConfig
+        from penstock.runtime.worker_config import connection_of
 
         properties = self.config.properties
         found = providers_of(properties).resolve(properties)
-        config = WorkerConfig(self.data_dir, found.config, {})
-        return config.connection(self.brokers)
+        return connection_of(found.config, self.brokers)

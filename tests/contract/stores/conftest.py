@@ -1,0 +1,74 @@
+"""As much of a worker as leads a cluster, on the real broker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from penstock.kafka import clients
+from penstock.kafka.clients import Connection, GroupAdmin
+from penstock.kafka.compacted_log import CompactedLog
+from penstock.runtime.assigner import Assigner
+from penstock.runtime.config_store import ConfigStore
+from penstock.runtime.duties import Duties
+from penstock.runtime.foreign_lead import ForeignLead
+from penstock.runtime.position_copies import PositionCopies
+from penstock.runtime.roster import Roster
+
+
+@dataclass(frozen=True)
+class Member:
+    """As much of a worker as leads."""
+
+    duties: Duties
+    copies: PositionCopies
+
+
+Join = Callable[[], Member]
+
+
+@pytest.fixture
+def group_admin(connection: Connection) -> GroupAdmin:
+    return clients.admin(connection)
+
+
+@pytest.fixture
+def join(connection: Connection, group_admin: GroupAdmin, name: str) -> Iterator[Join]:
+    """Workers of the test's own cluster, each with stores that have been read to their ends."""
+    logs: list[CompactedLog] = []
+
+    def begin() -> Member:
+        roster = Roster()
+        configs = ConfigStore(connection, group_admin, f"{name}-configs", group_id=name)
+        copies = PositionCopies(connection, group_admin, f"{name}-workers", others=roster.take)
+        copies.outdated = ForeignLead(configs, copies, roster).confirmed
+        for log in (configs.log, copies.log):
+            log.start()
+            logs.append(log)
+            log.read_to_end(20)
+        assigner = Assigner(
+            worker_id="here:1",
+            url="http://here:1",
+            group_id=name,
+            admin=group_admin,
+            producer=clients.producer(connection),
+            configs=configs,
+            roster=roster,
+            topic=copies.log,
+        )
+        context: Any = SimpleNamespace(
+            configs=configs,
+            copies=copies,
+            connection=connection,
+            worker=SimpleNamespace(group_id=name),
+        )
+        nobody: Any = None
+        return Member(Duties(context, roster, assigner, nobody, nobody), copies)
+
+    yield begin
+    for log in logs:
+        log.stop()
