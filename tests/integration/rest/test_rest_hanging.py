@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -155,4 +156,10 @@ def test_validations_that_hang_are_killed(
 
 def _check_processes() -> list[psutil.Process]:
     children = psutil.Process().children(recursive=True)
-    return [child for child in children if check_process.__name__ in child.cmdline()]
+    return [child for child in children if check_process.__name__ in _command(child)]
+
+
+def _command(process: psutil.Process) -> list[str]:
+    with contextlib.suppress(psutil.ZombieProcess, psutil.NoSuchProcess):
+        return process.cmdline()
+    return []

@@ -216,7 +216,7 @@ MALFORMED = [
     ("offsets", "Unrecognized token"),
     ('{"offset":[]}', "Unrecognized field"),
     ('{"offsets":[{"partition":{},"offsets":{}}]}', "Unrecognized field"),
-    ('{"offsets":"all"}', "Cannot construct instance"),
+    ('{"offsets":"all"}', "Cannot deserialize value"),
     ('{"offsets":[{"partition":[],"offset":{}}]}', "Cannot deserialize value"),
 ]
 
