@@ -16,7 +16,7 @@ demo: setup ## run the demo: an embedded broker, a source and a sink
 	@$(BIN)/penstock demo
 
 test: setup ## run the tests (ARGS="-k name" is passed on to pytest)
-	@$(BIN)/python -m pytest -m "not heavy" $(ARGS)
+	@scripts/test.sh $(ARGS)
 
 heavy: setup ## run the tests that take minutes: kills, freezes, outages, 2 GB
 	@$(BIN)/python -m pytest -m heavy $(ARGS)
