@@ -8,7 +8,7 @@ from concurrent.futures import Future
 from typing import Any, TypeVar
 
 from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException, TopicPartition
-from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin import AdminClient, MemberDescription
 
 from penstock.kafka.clients import Connection, GroupAdmin
 from penstock.kafka.errors import (
@@ -109,13 +109,44 @@ def recommit(client: AdminClient, group: str, offsets: Mapping[Position, Committ
 
 def members(client: AdminClient, group: str) -> set[str]:
     """The ids of the members that ``group`` has now."""
+    return {str(member.member_id) for member in _members(client, group)}
+
+
+def _members(client: AdminClient, group: str) -> list[MemberDescription]:
     coordinators = _coordinators(client)
     try:
         future = coordinators.describe_consumer_groups([group], **NEVER)
-        found = _answer(client, coordinators, future[group])
+        return list(_answer(client, coordinators, future[group]).members)
     except KafkaException as error:
+        if error.args[0].code() in _NO_GROUP:
+            return []
         raise _fault(client, group, error) from error
-    return {str(member.member_id) for member in found.members}
+
+
+def static_members(client: AdminClient, group: str) -> dict[str | None, str]:
+    """The members that ``group`` has now, by their instance ids; one without has None."""
+    return {member.group_instance_id: str(member.member_id) for member in _members(client, group)}
+
+
+def remove_members(connection: Connection, group: str, instance_ids: Iterable[str]) -> None:
+    """Have static members leave; those that are gone are fine."""
+    # Imported here: only this rare call needs it, and confluent-kafka cannot do it.
+    from kafka import errors
+    from kafka.admin import KafkaAdminClient, MemberToRemove
+
+    leaving = [MemberToRemove(group_instance_id=each) for each in instance_ids]
+    if not leaving:
+        return
+    try:
+        client = KafkaAdminClient(**connection.kafka_python_settings())
+        try:
+            client.remove_group_members(group, leaving)
+        finally:
+            client.close()
+    except (errors.UnknownMemberIdError, errors.GroupIdNotFoundError):
+        return
+    except errors.KafkaError as error:
+        raise BrokerUnavailable(str(error)) from error
 
 
 def delete(client: AdminClient, group: str) -> None:

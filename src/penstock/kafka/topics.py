@@ -163,6 +163,15 @@ def beginnings(client: AdminClient, partitions: Iterable[Position]) -> dict[Posi
     return _list_offsets(client, partitions, OffsetSpec.earliest(), IsolationLevel.READ_UNCOMMITTED)
 
 
+def at_time(
+    client: AdminClient, partitions: Iterable[Position], milliseconds: int
+) -> dict[Position, int]:
+    """The first offset at or after a time; without the partitions that have none."""
+    spec = OffsetSpec.for_timestamp(milliseconds)
+    found = _list_offsets(client, partitions, spec, IsolationLevel.READ_UNCOMMITTED)
+    return {position: offset for position, offset in found.items() if offset >= 0}
+
+
 def _list_offsets(
     client: AdminClient,
     partitions: Iterable[Position],
@@ -181,7 +190,7 @@ def _list_offsets(
                 found[(tp.topic, tp.partition)] = future.result(ADMIN_TIMEOUT).offset
             except KafkaException as error:
                 code = error.args[0].code()
-                if code not in _GONE | LEADERLESS or time.monotonic() > deadline:
+                if code not in GONE | LEADERLESS or time.monotonic() > deadline:
                     raise BrokerUnavailable(describe(error)) from error
                 if code in LEADERLESS:
                     left.add((tp.topic, tp.partition))
@@ -192,4 +201,11 @@ def _list_offsets(
     return found
 
 
-_GONE = frozenset({KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC})
+GONE = frozenset({KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC})
+
+
+def unavailable(error: KafkaException) -> KafkaFault:
+    """The fault that an error of a question about topics means."""
+    if is_denied(error):
+        return AccessDenied("see topics", error)
+    return BrokerUnavailable(describe(error))

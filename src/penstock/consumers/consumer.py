@@ -1,0 +1,181 @@
+"""Reads a topic and keeps its place under a name."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from datetime import timedelta
+from types import TracebackType
+from typing import Self, TypeVar
+
+from penstock.consumers.errors import InvalidConsumer
+from penstock.consumers.offset import Offset
+from penstock.consumers.options import FLUSH_SECONDS, Gone, OffsetManagement, Options, seconds
+from penstock.consumers.record import Record
+from penstock.consumers.session import Session
+from penstock.kafka.clients import Connection
+
+
+class Consumer:
+    """Hands out the records of a topic, in order within each partition.
+
+    With a ``name`` the place is stored, and the next consumer of that name goes on there. With
+    automatic commits, which are the default, asking for a record says that the one before is done:
+    whoever crashes while handling a record gets it again. With ``strategy="manual"`` only
+    ``commit`` says so. Both are stored every ``flush`` seconds, by ``flush()`` and on a clean
+    close.
+
+    ``start`` counts where nothing is stored; ``reset`` counts in any case. ``when_gone`` says what
+    to do if the stored place is no longer in the log: "fail", or go on "earliest" or "latest".
+
+    A name is held by one process for each partition: another is refused with NameHeld unless it
+    says ``take_over``, and the first can then no longer commit (Fenced).
+
+    Opens with ``with``, ``async with`` or the first record; use from one thread at a time.
+    """
+
+    def __init__(
+        self,
+        topic: str,
+        name: str | None = None,
+        *,
+        partitions: int | Iterable[int] | None = None,
+        start: Offset = Offset.Beginning,
+        reset: Offset | None = None,
+        strategy: str | OffsetManagement | None = None,
+        flush: float | timedelta = FLUSH_SECONDS,
+        ttl: float | timedelta | None = None,
+        when_gone: str | Gone = Gone.FAIL,
+        take_over: bool = False,
+        until_end: bool = False,
+        last: int | None = None,
+        max_bytes: int | None = None,
+        isolation: str = "read_committed",
+        bootstrap_servers: str | None = None,
+        security: Mapping[str, str] | None = None,
+    ) -> None:
+        """InvalidConsumer if these do not go together; nothing is asked of the brokers yet.
+
+        Brokers: as given, else PENSTOCK_BOOTSTRAP_SERVERS. ``security`` are settings of the client
+        (``security.protocol``, ``sasl.*``, ``ssl.*``). ``until_end`` ends where the
+        log ends now, ``last`` after this offset of every partition.
+        """
+        chosen = [partitions] if isinstance(partitions, int) else partitions or ()
+        self.options = Options(
+            topic=topic,
+            name=name,
+            partitions=frozenset(chosen),
+            start=start,
+            reset=reset,
+            strategy=None if strategy is None else _chosen(OffsetManagement, strategy, "strategy"),
+            flush=seconds(flush),
+            ttl=None if ttl is None else seconds(ttl),
+            when_gone=_chosen(Gone, when_gone, "when_gone"),
+            take_over=take_over,
+            until_end=until_end,
+            last=last,
+            max_bytes=max_bytes,
+            committed_only=isolation != "read_uncommitted",
+        )
+        self._connection = Connection(brokers(bootstrap_servers), dict(security or {}))
+        self._session: Session | None = None
+        self._records: Iterator[Record] | None = None
+
+    def open(self) -> Self:
+        """Take the name and begin; what is open already stays so."""
+        if self._session is None:
+            self._session = Session(self.options, self._connection)
+        return self
+
+    def _opened(self) -> Session:
+        self.open()
+        assert self._session is not None  # noqa: S101 (just opened)
+        return self._session
+
+    def __iter__(self) -> Iterator[Record]:
+        """Records on and on; a loop that was left goes on with the record after its last."""
+        return self._opened().records()
+
+    def __next__(self) -> Record:
+        """The next record; StopIteration only with ``until_end`` or once closed."""
+        if self._records is None:
+            self._records = iter(self)
+        return next(self._records)
+
+    async def __aiter__(self) -> AsyncIterator[Record]:
+        """The same, without keeping the event loop waiting."""
+        session = await asyncio.to_thread(self._opened)
+        while (batch := await asyncio.to_thread(session.next_batch)) is not None:
+            for record in batch.records():
+                yield record
+
+    def commit(self, record: Record | None = None) -> None:
+        """Mark everything handed out so far as done; or one record and those before it in its
+        partition. NothingStored for a consumer without a name."""
+        self._opened().commit(record)
+
+    def flush(self) -> None:
+        """Return when everything that is committed is stored for good."""
+        self._opened().flush()
+
+    async def flush_async(self) -> None:
+        """The same, to be awaited."""
+        await asyncio.to_thread(self.flush)
+
+    offset_commit = commit
+    offset_flush = flush
+
+    def close(self) -> None:
+        """Store and let go of the name. The record handed out last counts as done."""
+        self._close(done=True)
+
+    def _close(self, *, done: bool) -> None:
+        session, self._session, self._records = self._session, None, None
+        if session is not None:
+            session.close(done=done)
+
+    def __enter__(self) -> Self:
+        return self.open()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """After an error the record handed out last is not done: it comes again."""
+        self._close(done=kind is None)
+
+    async def __aenter__(self) -> Self:
+        await asyncio.to_thread(self.open)
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await asyncio.to_thread(lambda: self._close(done=kind is None))
+
+
+def brokers(given: str | None) -> str:
+    """The brokers to talk to."""
+    found = given or os.environ.get("PENSTOCK_BOOTSTRAP_SERVERS", "")
+    if not found:
+        raise InvalidConsumer(
+            "no brokers: give bootstrap_servers, or set PENSTOCK_BOOTSTRAP_SERVERS to host:port,..."
+        )
+    return found
+
+
+Choice = TypeVar("Choice", OffsetManagement, Gone)
+
+
+def _chosen(kind: type[Choice], value: str | Choice, option: str) -> Choice:
+    try:
+        return kind(value)
+    except ValueError:
+        allowed = ", ".join(member.value for member in kind)
+        raise InvalidConsumer(f"{option} is one of {allowed}, not {value!r}") from None

@@ -1,0 +1,214 @@
+"""All named consumers: list, delete, reset, how long they are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+
+from confluent_kafka import KafkaException, TopicCollection
+
+from penstock.consumers.entries import Entry, Place, Snapshot, TopicDefaults, now
+from penstock.consumers.errors import ConsumerError, NameHeld
+from penstock.consumers.hold import Hold, rivals_of
+from penstock.consumers.offset import Offset
+from penstock.consumers.registry import Registry
+from penstock.consumers.slots import Slot
+from penstock.consumers.starting import Ranges, find_topic
+from penstock.kafka import clients, groups, topics
+from penstock.kafka.clients import Connection
+
+
+@dataclass(frozen=True)
+class Listed:
+    """One partition that a named consumer reads."""
+
+    place: Place
+    offset: int
+    """The one to be read next."""
+    lag: int
+    """How many offsets lie before the end."""
+    seen: int
+    """When it was last heard of, in milliseconds since 1970."""
+    expires: int | None
+    """When it is forgotten if nothing is heard of it until then."""
+
+
+class Directory:
+    """Of one cluster. Thread-safe."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._admin = clients.admin(connection)
+        self._registry = Registry(connection, self._admin)
+
+    def listed(self) -> list[Listed]:
+        """Every consumer that is kept, in the order of names, topics and partitions."""
+        snapshot = self._registry.read()
+        kept = self._kept(snapshot)
+        ends = topics.ends(self._admin, {(p.topic, p.partition) for p in kept}, committed=True)
+        return [
+            Listed(
+                place,
+                entry.offset,
+                max(0, ends.get((place.topic, place.partition), 0) - entry.offset),
+                entry.seen,
+                snapshot.expires(place),
+            )
+            for place, entry in sorted(kept.items())
+        ]
+
+    def of_topic(self, topic: str) -> list[Place]:
+        """The consumers of a topic."""
+        return sorted(place for place in self._kept(self._registry.read()) if place.topic == topic)
+
+    def names(self) -> list[str]:
+        """The names that are kept, without looking whether their topics still exist."""
+        snapshot, at = self._registry.read(), now()
+        return sorted({place.name for place in snapshot.entries if not snapshot.expired(place, at)})
+
+    def delete(
+        self,
+        name: str,
+        *,
+        topic: str | None = None,
+        partition: int | None = None,
+        force: bool = False,
+    ) -> list[Place]:
+        """Forget a consumer, or some of it; what was forgotten. NameHeld while somebody reads
+        under the name, unless ``force``\\ d, which fences them."""
+        snapshot = self._registry.read()
+        places = [
+            place
+            for place in sorted(snapshot.of(name, topic))
+            if partition in (None, place.partition)
+        ]
+        self._refuse_held(places, snapshot, force=force)
+        self._forget(places, snapshot)
+        return places
+
+    def reset(
+        self,
+        name: str,
+        topic: str,
+        offset: Offset,
+        *,
+        partitions: Iterable[int] = (),
+        take_over: bool = False,
+    ) -> dict[Place, int]:
+        """Have a consumer go on elsewhere; it need not exist yet. Where it will go on."""
+        found = find_topic(self._admin, topic, partitions)
+        self._registry.ensure()
+        slot = Slot(topic, frozenset(partitions))
+        places = Ranges(self._admin, found).places(offset, found.partitions)
+        hold = Hold(self._connection, self._admin, self._registry, name, slot)
+        hold.take(take_over=take_over)
+        try:
+            hold.commit({(topic, p): place for p, place in places.items()})
+            moved = {Place(name, topic, p): place for p, place in sorted(places.items())}
+            self._registry.write({p: Entry(o, found.id, now()) for p, o in moved.items()})
+            self._registry.flush()
+        finally:
+            hold.release(leave=True)
+        return moved
+
+    def keep_for(self, name: str, ttl_ms: int | None) -> None:
+        """Set a consumer's TTL; None leaves it to its topics."""
+        if not self._registry.read().of(name):
+            raise ConsumerError(
+                f'there is no consumer "{name}". `penstock consumer list` lists them.'
+            )
+        self._registry.write_ttl(name, ttl_ms)
+        self._registry.flush()
+
+    def keep_consumers_of(self, topic: str, ttl_ms: int | None) -> None:
+        """Set the TTL of a topic's consumers that have none of their own."""
+        found = find_topic(self._admin, topic)
+        self._registry.ensure()
+        defaults = None if ttl_ms is None else TopicDefaults(found.id, ttl_ms)
+        self._registry.write_topic(topic, defaults)
+        self._registry.flush()
+
+    def ttl_of_topic(self, topic: str, topic_id: str) -> int | None:
+        """How long consumers of a topic are kept that have no TTL of their own."""
+        return self._registry.read().ttl(Place("", topic, 0), topic_id)
+
+    def forget_topic(self, topic: str) -> list[Place]:
+        """Forget the consumers of a topic that was deleted; which they were."""
+        snapshot = self._registry.read()
+        places = sorted(place for place in snapshot.entries if place.topic == topic)
+        self._forget(places, snapshot)
+        if topic in snapshot.topics:
+            self._registry.write_topic(topic, None)
+            self._registry.flush()
+        return places
+
+    def sweep(self) -> list[Place]:
+        """Forget whatever has expired, or whose topic is gone, and is not being read; which."""
+        snapshot = self._registry.read()
+        gone = sorted(snapshot.entries.keys() - self._kept(snapshot).keys())
+        free = [place for place in gone if not self._alive([place], snapshot)]
+        self._forget(free, snapshot)
+        return free
+
+    def _kept(self, snapshot: Snapshot) -> dict[Place, Entry]:
+        """What has not expired, of topics that are the ones they were."""
+        at = now()
+        ids = self._topic_ids({place.topic for place in snapshot.entries})
+        return {
+            place: entry
+            for place, entry in snapshot.entries.items()
+            if ids.get(place.topic) == entry.topic_id and not snapshot.expired(place, at)
+        }
+
+    def _topic_ids(self, names: Iterable[str]) -> Mapping[str, str]:
+        wanted = list(names)
+        if not wanted:
+            return {}
+        timeout = topics.ADMIN_TIMEOUT
+        asked = self._admin.describe_topics(TopicCollection(wanted), request_timeout=timeout)
+        found: dict[str, str] = {}
+        for name, future in asked.items():
+            try:
+                found[name] = str(future.result(timeout + 5).topic_id)
+            except KafkaException as error:
+                if error.args[0].code() not in topics.GONE:
+                    raise topics.unavailable(error) from error
+        return found
+
+    def _alive(self, places: Iterable[Place], snapshot: Snapshot) -> list[Place]:
+        """Those that somebody reads at this moment."""
+        alive = []
+        for name, of_name in groupby(sorted(places), key=lambda place: place.name):
+            rivals = rivals_of(self._admin, snapshot, name)
+            held = [rival.slot for rival in rivals if not rival.gone()]
+            alive += [p for p in of_name if any(_holds(slot, p) for slot in held)]
+        return alive
+
+    def _refuse_held(self, places: list[Place], snapshot: Snapshot, *, force: bool) -> None:
+        held = [] if force else self._alive(places, snapshot)
+        if held:
+            raise NameHeld(
+                f'consumer "{held[0].name}" is reading {held[0].topic}/{held[0].partition} at this '
+                "moment. Stop it first, or say --force, which ends its right to commit."
+            )
+
+    def _forget(self, places: Iterable[Place], snapshot: Snapshot) -> None:
+        of_name: Callable[[Place], str] = lambda place: place.name  # noqa: E731 (typed)
+        for name, found in groupby(sorted(places), key=of_name):
+            self._forget_name(name, list(found), snapshot)
+        self._registry.flush()
+
+    def _forget_name(self, name: str, places: list[Place], snapshot: Snapshot) -> None:
+        """The group first: what is only in the registry can be forgotten again."""
+        rivals = rivals_of(self._admin, snapshot, name)
+        leaving = [str(r.slot) for r in rivals if any(_holds(r.slot, p) for p in places)]
+        groups.remove_members(self._connection, name, leaving)
+        groups.forget(self._connection, name, [(p.topic, p.partition) for p in places])
+        self._registry.write(dict.fromkeys(places))
+        if len(snapshot.of(name)) == len(places):
+            self._registry.write_ttl(name, None)
+
+
+def _holds(slot: Slot, place: Place) -> bool:
+    return slot.topic == place.topic and slot.covers(place.partition)

@@ -1,0 +1,37 @@
+"""What can go wrong with a named consumer; each text says what to do."""
+
+from __future__ import annotations
+
+from penstock.sdk.errors import PenstockError
+
+
+class ConsumerError(PenstockError):
+    """Base of the errors of this room."""
+
+
+class InvalidConsumer(ConsumerError):
+    """These options do not go together."""
+
+
+class NoSuchTopic(ConsumerError):
+    """The topic, or one of the partitions, does not exist."""
+
+
+class NothingStored(ConsumerError):
+    """The consumer has no name, so there is nothing to commit to."""
+
+
+class NameHeld(ConsumerError):
+    """Another process reads under this name at this moment."""
+
+
+class Fenced(ConsumerError):
+    """Another process has taken over this name: nothing can be committed here any more."""
+
+
+class OffsetGone(ConsumerError):
+    """The place to continue at is no longer in the log."""
+
+
+class FlushFailed(ConsumerError):
+    """Positions could not be stored; it is being tried again."""

@@ -1,0 +1,146 @@
+"""The right to be the only one that commits under a name, for some partitions."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import psutil
+
+from penstock.consumers.entries import Holder, Snapshot
+from penstock.consumers.errors import NameHeld
+from penstock.consumers.member import SESSION_MS, Member
+from penstock.consumers.registry import Registry
+from penstock.consumers.slots import Slot
+from penstock.kafka import groups
+from penstock.kafka.clients import Connection, GroupAdmin
+from penstock.kafka.topics import Position
+
+log = logging.getLogger(__name__)
+
+JOIN_SECONDS = 45.0
+
+
+@dataclass(frozen=True)
+class Rival:
+    """A member of the group whose slot overlaps ours."""
+
+    slot: Slot
+    member_id: str
+    holder: Holder | None
+    """What the registry knows of it."""
+
+    def gone(self) -> bool:
+        """Whether it is only the trace of a process that has ended."""
+        if self.holder is None:
+            return False
+        here = self.holder.host == socket.gethostname()
+        return self.holder.released or (here and not psutil.pid_exists(self.holder.pid))
+
+
+class Hold:
+    """Taken with ``take``, given back with ``release``. Thread-safe."""
+
+    def __init__(
+        self, connection: Connection, admin: GroupAdmin, registry: Registry, name: str, slot: Slot
+    ) -> None:
+        self.name = name
+        self.slot = slot
+        self.holder = Holder(uuid.uuid4().hex, socket.gethostname(), os.getpid())
+        self._connection = connection
+        self._admin = admin
+        self._registry = registry
+        self._members: list[Member] = []
+
+    @property
+    def fenced(self) -> bool:
+        """Whether somebody else has taken over."""
+        return any(member.fenced for member in self._members)
+
+    def take(self, *, take_over: bool, session_ms: int = SESSION_MS) -> None:
+        """Become the only one; NameHeld if another is and may not be fenced.
+
+        Traces of processes that have ended are no obstacle.
+        """
+        rivals = self._rivals()
+        alive = [rival for rival in rivals if not rival.gone()]
+        if alive and not take_over:
+            raise self._refusal(alive)
+        others = [rival for rival in rivals if rival.slot != self.slot]
+        self._remove([rival for rival in others if rival not in alive])
+        # A member that was merely removed would join again: with its slot taken it cannot.
+        slots = [self.slot, *(rival.slot for rival in others if rival in alive)]
+        try:
+            self._join([str(slot) for slot in slots], session_ms)
+            self._refuse_newcomers(slots)
+        except BaseException:
+            self.release(leave=True)
+            raise
+
+    def commit(self, places: Mapping[Position, int]) -> None:
+        """Store positions; Fenced if another has taken over."""
+        self._members[0].commit(places)
+
+    def release(self, *, leave: bool = False) -> None:
+        """Let go. The next one with the same slot joins at once, since static members come back;
+        for others the group waits for the rest of the session, unless the member ``leave``\\ s."""
+        for member in self._members:
+            member.stop()
+        if leave and not self.fenced:
+            slots = [member.slot for member in self._members if member.id]
+            groups.remove_members(self._connection, self.name, slots)
+        self._members = []
+
+    def _join(self, slots: list[str], session_ms: int) -> None:
+        for slot in slots:
+            self._members.append(Member(self._connection, self.name, slot, session_ms))
+        for member in self._members:
+            member.wait_until_joined(JOIN_SECONDS)
+
+    def _refuse_newcomers(self, slots: list[Slot]) -> None:
+        """Two may have looked at the same moment and both have found nobody."""
+        newcomers = [r for r in self._rivals() if r.slot not in slots and not r.gone()]
+        if newcomers:
+            raise self._refusal(newcomers)
+
+    def _rivals(self) -> list[Rival]:
+        found = rivals_of(self._admin, self._registry.read(), self.name)
+        return [rival for rival in found if rival.slot.overlaps(self.slot)]
+
+    def _remove(self, rivals: list[Rival]) -> None:
+        groups.remove_members(self._connection, self.name, [str(rival.slot) for rival in rivals])
+
+    def _refusal(self, rivals: list[Rival]) -> NameHeld:
+        rival = rivals[0]
+        who = str(rival.holder) if rival.holder else "another process"
+        return NameHeld(
+            f'consumer "{self.name}" is reading {rival.slot} already: {who}. Stop it, or take over '
+            "from it (--take-over, take_over=True), which ends its right to commit. If it was "
+            f"killed, its name is free again after {SESSION_MS // 1000} s."
+        )
+
+
+def rivals_of(admin: GroupAdmin, snapshot: Snapshot, name: str) -> list[Rival]:
+    """Whoever holds something under a name; NameHeld if its members share its partitions."""
+    members = groups.static_members(admin, name)
+    if None in members:
+        raise NameHeld(
+            f'group "{name}" has members that share its partitions: stop them first, or share '
+            "with them (share=True)."
+        )
+    slots = {Slot.parse(text or ""): member for text, member in members.items()}
+    return [Rival(s, m, _holder(snapshot, name, s)) for s, m in slots.items() if s is not None]
+
+
+def _holder(snapshot: Snapshot, name: str, slot: Slot) -> Holder | None:
+    """Whoever was the last to hold a partition of the slot."""
+    found = [
+        entry
+        for place, entry in snapshot.of(name, slot.topic).items()
+        if slot.covers(place.partition) and entry.holder
+    ]
+    return max(found, key=lambda entry: entry.seen).holder if found else None

@@ -1,0 +1,176 @@
+"""A member of a consumer's group that does nothing but hold a slot and commit.
+
+The group is a classic one; the member subscribes to the registry's topic and never reads it. As
+long as it is the one that the broker knows by this slot, it may commit: whoever joins with the same
+slot later fences it for good.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
+
+from penstock.consumers.errors import Fenced
+from penstock.consumers.registry import TOPIC
+from penstock.kafka.clients import Connection
+from penstock.kafka.clients import log as client_log
+from penstock.kafka.errors import (
+    DENIED,
+    PASSING,
+    AccessDenied,
+    BrokerUnavailable,
+    describe,
+)
+from penstock.kafka.topics import Position
+
+log = logging.getLogger(__name__)
+
+SESSION_MS = 10_000
+LONGEST_POLL_MS = 86_400_000
+COMMIT_SECONDS = 20.0
+RETRY_SECONDS = 0.1
+_REBALANCING = frozenset({KafkaError.REBALANCE_IN_PROGRESS, KafkaError.ILLEGAL_GENERATION})
+_FENCED = frozenset(
+    {KafkaError.FENCED_INSTANCE_ID, KafkaError.UNKNOWN_MEMBER_ID, KafkaError._FATAL}
+)
+
+
+class Member:
+    """Joins at once, on a thread of its own. Thread-safe."""
+
+    def __init__(
+        self, connection: Connection, group: str, slot: str, session_ms: int = SESSION_MS
+    ) -> None:
+        self.slot = slot
+        self.group = group
+        self._joined = threading.Event()
+        self._stopping = threading.Event()
+        self._committing = threading.Lock()
+        self._id = ""
+        self._trouble: KafkaError | None = None
+        self._consumer = Consumer(
+            {**connection.settings(), **_settings(group, slot, session_ms)}, logger=client_log
+        )
+        self._consumer.subscribe([TOPIC], on_assign=self._assigned, on_lost=self._lost)
+        self._thread = threading.Thread(target=self._run, name=f"hold-{group}", daemon=True)
+        self._thread.start()
+
+    @property
+    def id(self) -> str:
+        """How the group knows it; empty before it has joined."""
+        return self._id
+
+    @property
+    def fenced(self) -> bool:
+        """Whether somebody else has the slot."""
+        return self._trouble is not None and self._trouble.code() in _FENCED
+
+    def wait_until_joined(self, seconds: float) -> None:
+        """Return when it may commit; a fault of the kafka room, or Fenced, if it may not."""
+        deadline = time.monotonic() + seconds
+        while not self._joined.wait(0.05):
+            if self._trouble is not None:
+                raise self._fault(self._trouble)
+            if time.monotonic() > deadline:
+                raise BrokerUnavailable(
+                    f"could not join group {self.group} in {seconds:.0f} s: a member that was "
+                    "killed may still count as one. Try again in a moment."
+                )
+
+    def commit(self, places: Mapping[Position, int]) -> None:
+        """Store positions; Fenced if somebody else holds the slot by now."""
+        offsets = [TopicPartition(t, p, offset) for (t, p), offset in places.items()]
+        deadline = time.monotonic() + COMMIT_SECONDS
+        while True:
+            try:
+                self._commit(offsets)
+            except KafkaException as error:
+                code = error.args[0].code()
+                passing = code in _REBALANCING | PASSING
+                if not passing or time.monotonic() > deadline:
+                    raise self._fault(error.args[0]) from error
+                time.sleep(RETRY_SECONDS)
+            else:
+                return
+
+    def _commit(self, offsets: list[TopicPartition]) -> None:
+        # Under the lock the client cannot become another member between the look and the request.
+        with self._committing:
+            if self._trouble is not None:
+                raise KafkaException(self._trouble)
+            self._consumer.commit(offsets=offsets, asynchronous=False)
+
+    def stop(self) -> None:
+        """End the thread. The group keeps the slot until its session is over."""
+        self._stopping.set()
+        if self._thread is not threading.current_thread():
+            self._thread.join(timeout=10)
+
+    def _run(self) -> None:
+        try:
+            while not self._stopping.is_set():
+                self._step()
+        finally:
+            self._consumer.close()
+
+    def _step(self) -> None:
+        try:
+            message = self._consumer.poll(0.1)
+        except KafkaException as error:
+            self._note(error.args[0])
+            self._stopping.wait(RETRY_SECONDS)
+            return
+        if message is not None and (error := message.error()) is not None:
+            self._note(error)
+
+    def _note(self, error: KafkaError) -> None:
+        if error.fatal() or error.code() in _FENCED | DENIED:
+            self._trouble = error
+        else:
+            log.debug("group %s: %s", self.group, describe(error))
+
+    def _assigned(self, consumer: Consumer, _: list[Any]) -> None:
+        consumer.assign([])  # it is here to be a member, not to read
+        known = consumer.memberid() or ""
+        with self._committing:
+            if self._id and known != self._id:
+                # It was away for longer than its session: somebody may have been here meanwhile.
+                self._trouble = KafkaError(KafkaError.UNKNOWN_MEMBER_ID)
+            self._id = self._id or known
+        self._joined.set()
+
+    def _lost(self, consumer: Consumer, _: list[Any]) -> None:
+        with self._committing:
+            self._trouble = KafkaError(KafkaError.UNKNOWN_MEMBER_ID)
+        consumer.unassign()
+
+    def _fault(self, error: KafkaError) -> Exception:
+        if error.code() in _FENCED or error.fatal():
+            return Fenced(
+                f'consumer "{self.group}" has been taken over by another process, or was away for '
+                "longer than its session: nothing can be committed here any more. What was handed "
+                "out since the last flush is read again there."
+            )
+        if error.code() in DENIED:
+            return AccessDenied(f"use group {self.group}", error)
+        return BrokerUnavailable(describe(error))
+
+
+def _settings(group: str, slot: str, session_ms: int) -> dict[str, Any]:
+    return {
+        "group.id": group,
+        "group.protocol": "classic",
+        "group.instance.id": slot,
+        "session.timeout.ms": session_ms,
+        "heartbeat.interval.ms": max(500, session_ms // 5),
+        "max.poll.interval.ms": LONGEST_POLL_MS,
+        "enable.auto.commit": False,
+        "auto.offset.reset": "latest",
+        "partition.assignment.strategy": "range",
+        "allow.auto.create.topics": False,
+    }

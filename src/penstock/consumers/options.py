@@ -1,0 +1,104 @@
+"""What a consumer is asked to do, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from enum import StrEnum
+
+from penstock.consumers.errors import InvalidConsumer
+from penstock.consumers.offset import Offset
+from penstock.consumers.slots import Slot
+
+FLUSH_SECONDS = 10.0
+LONGEST_NAME = 200
+
+
+class OffsetManagement(StrEnum):
+    """Who says that a record is done."""
+
+    Auto = "auto"
+    Manual = "manual"
+    Off = "none"
+    """Nobody: the place that is stored is read, and left as it is."""
+
+
+class Gone(StrEnum):
+    """What to do when the place to continue at is no longer in the log."""
+
+    FAIL = "fail"
+    EARLIEST = "earliest"
+    LATEST = "latest"
+
+
+@dataclass(frozen=True)
+class Options:
+    """As ``Consumer`` takes them."""
+
+    topic: str
+    name: str | None = None
+    partitions: frozenset[int] = frozenset()
+    start: Offset = Offset.Beginning
+    reset: Offset | None = None
+    strategy: OffsetManagement | None = None
+    flush: float = FLUSH_SECONDS
+    ttl: float | None = None
+    when_gone: Gone = Gone.FAIL
+    take_over: bool = False
+    until_end: bool = False
+    last: int | None = None
+    """The offset to end with, in every partition."""
+    max_bytes: int | None = None
+    committed_only: bool = True
+    security: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for wrong, text in self._mistakes():
+            if wrong:
+                raise InvalidConsumer(text)
+
+    def _mistakes(self) -> list[tuple[bool, str]]:
+        name = self.name or ""
+        return [
+            (not self.topic, "a topic is needed"),
+            (self.name == "", "a consumer's name cannot be empty; leave it out to store nothing"),
+            (len(name) > LONGEST_NAME, f"a consumer's name has at most {LONGEST_NAME} letters"),
+            (not name.isprintable(), "a consumer's name can have no control characters"),
+            (
+                self.name is None and self.strategy not in (None, OffsetManagement.Off),
+                "an offset strategy needs a consumer's name (name=, offset_consumer)",
+            ),
+            (self.name is None and self.ttl is not None, "a TTL needs a consumer's name"),
+            (self.flush <= 0, "the flush interval must be above 0 seconds"),
+            (self.ttl is not None and self.ttl <= 0, "a TTL must be above 0 seconds"),
+            (self.last is not None and self.last < 0, "the offset to end with is 0 or more"),
+            (any(p < 0 for p in self.partitions), "partitions are numbered from 0"),
+        ]
+
+    @property
+    def management(self) -> OffsetManagement:
+        """Who says that a record is done: with a name it is automatic unless told."""
+        if self.strategy is not None:
+            return self.strategy
+        return OffsetManagement.Off if self.name is None else OffsetManagement.Auto
+
+    @property
+    def stores(self) -> bool:
+        """Whether positions are stored."""
+        return self.management is not OffsetManagement.Off
+
+    @property
+    def slot(self) -> Slot:
+        """What it holds in its group."""
+        return Slot(self.topic, self.partitions)
+
+    @property
+    def ttl_ms(self) -> int | None:
+        """The TTL as it is stored."""
+        return None if self.ttl is None else max(1, round(self.ttl * 1000))
+
+
+def seconds(duration: float | timedelta) -> float:
+    """A duration given either way."""
+    return duration.total_seconds() if isinstance(duration, timedelta) else float(duration)

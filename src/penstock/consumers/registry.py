@@ -1,0 +1,129 @@
+"""The topic in which consumers are kept: one read tells them all."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterable, Mapping
+
+from confluent_kafka import KafkaError, KafkaException, Message, Producer, TopicPartition
+
+from penstock.consumers.entries import (
+    Entry,
+    Place,
+    Snapshot,
+    TopicDefaults,
+    consumer_key,
+    defaults_value,
+    entry_value,
+    topic_key,
+    ttl_key,
+    ttl_value,
+)
+from penstock.kafka import clients, topics
+from penstock.kafka.clients import Connection, GroupAdmin
+from penstock.kafka.errors import BrokerUnavailable, describe
+
+TOPIC = "penstock-consumers"
+SETTINGS = {
+    # Small segments, soon cleaned: whoever lists consumers reads all of it.
+    "segment.bytes": str(16 * 1024 * 1024),
+    "segment.ms": "3600000",
+    "min.cleanable.dirty.ratio": "0.2",
+}
+READ_SECONDS = 30.0
+WRITE_SECONDS = 20.0
+
+
+class Registry:
+    """Reads and writes it. Thread-safe."""
+
+    def __init__(self, connection: Connection, admin: GroupAdmin) -> None:
+        self._connection = connection
+        self._admin = admin
+        self._lock = threading.Lock()
+        self._producer: Producer | None = None
+        self._failures: list[KafkaError] = []
+
+    def ensure(self) -> None:
+        """Create the topic if it is missing."""
+        topics.ensure_compacted(self._admin, TOPIC, partitions=1, settings=SETTINGS, single=True)
+
+    def read(self) -> Snapshot:
+        """Everything that was written before this call. Without the topic there is nothing."""
+        snapshot = Snapshot()
+        end = topics.ends(self._admin, [(TOPIC, 0)], committed=False).get((TOPIC, 0), 0)
+        if end:
+            self._read_into(snapshot, end)
+        return snapshot
+
+    def _read_into(self, snapshot: Snapshot, end: int) -> None:
+        deadline = time.monotonic() + READ_SECONDS
+        reader = clients.reader(self._connection, committed=False)
+        try:
+            reader.assign([TopicPartition(TOPIC, 0, 0)])
+            place = 0
+            while place < end:
+                if time.monotonic() > deadline:
+                    raise BrokerUnavailable(f"could not read topic {TOPIC} in {READ_SECONDS:.0f} s")
+                place = max(place, *_taken(reader.consume(10_000, 0.05), snapshot), 0)
+        finally:
+            reader.close()
+
+    def write(self, entries: Mapping[Place, Entry | None]) -> None:
+        """Store entries; None forgets one. Returns before they are stored: see ``flush``."""
+        for place, entry in entries.items():
+            self._send(consumer_key(place), None if entry is None else entry_value(entry))
+
+    def write_ttl(self, name: str, ttl_ms: int | None) -> None:
+        """Store a consumer's own TTL; None forgets it."""
+        self._send(ttl_key(name), None if ttl_ms is None else ttl_value(ttl_ms))
+
+    def write_topic(self, topic: str, defaults: TopicDefaults | None) -> None:
+        """Store what consumers of a topic go by."""
+        self._send(topic_key(topic), None if defaults is None else defaults_value(defaults))
+
+    def _send(self, key: bytes, value: bytes | None) -> None:
+        producer = self._writer()
+        while True:
+            try:
+                producer.produce(TOPIC, value, key, on_delivery=self._reported)
+                producer.poll(0)
+            except BufferError:
+                producer.poll(0.1)
+            except KafkaException as error:
+                raise BrokerUnavailable(describe(error)) from error
+            else:
+                return
+
+    def flush(self) -> None:
+        """Return when everything is stored; BrokerUnavailable if it is not, in time."""
+        unsent = self._writer().flush(WRITE_SECONDS)
+        failures, self._failures = self._failures, []
+        if unsent or failures:
+            raise BrokerUnavailable(describe(failures[0]) if failures else "no answer in time")
+
+    def _writer(self) -> Producer:
+        with self._lock:
+            if self._producer is None:
+                timeout = {"message.timeout.ms": int(WRITE_SECONDS * 1000)}
+                self._producer = clients.producer(self._connection, **timeout)
+            return self._producer
+
+    def _reported(self, error: KafkaError | None, _: Message) -> None:
+        if error is not None:
+            self._failures.append(error)
+
+
+def _taken(messages: Iterable[Message], snapshot: Snapshot) -> list[int]:
+    """Take in what was read; how far that goes."""
+    places = [0]
+    for message in messages:
+        offset = message.offset() or 0
+        error = message.error()
+        if error is None:
+            snapshot.take(message.key(), message.value())
+            places.append(offset + 1)
+        elif error.code() == KafkaError._PARTITION_EOF:
+            places.append(offset)
+    return places
