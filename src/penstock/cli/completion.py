@@ -1,4 +1,4 @@
-"""What the shell may offer for an argument: names that the worker knows.
+"""What the shell may offer for an argument: names that the worker or the brokers know.
 
 Completion happens while somebody types: it answers within a second, with nothing if it cannot,
 and never prints.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
@@ -18,6 +19,7 @@ from penstock.logs.levels import NUMBERS
 
 if TYPE_CHECKING:
     from penstock.client import ConnectClient
+    from penstock.kafka.clients import Connection
 
 ANSWER_SECONDS = 1.0
 
@@ -48,6 +50,57 @@ def logger_names(ctx: typer.Context) -> list[str]:
         ctx,
         lambda client: [*client.loggers(), *(f"connector.{name}" for name in client.connectors())],
     )
+
+
+def topic_names(ctx: typer.Context) -> list[str]:
+    """The topics of users."""
+
+    def ask(connection: Connection) -> Iterable[str]:
+        from penstock.consumers.topics_admin import is_internal
+
+        return (topic for topic in _topics(connection) if not is_internal(topic))
+
+    return _ask_brokers(ctx, ask)
+
+
+def consumer_names(ctx: typer.Context) -> list[str]:
+    """The named consumers."""
+
+    def ask(connection: Connection) -> Iterable[str]:
+        from penstock.consumers.directory import Directory
+        from penstock.consumers.registry import TOPIC
+
+        # Brokers that have just answered need not be feared to take their time.
+        return Directory(connection).names() if TOPIC in _topics(connection) else ()
+
+    return _ask_brokers(ctx, ask)
+
+
+def _topics(connection: Connection) -> Iterable[str]:
+    from penstock.kafka import clients
+
+    return clients.admin(connection).list_topics(timeout=ANSWER_SECONDS).topics
+
+
+def _ask_brokers(ctx: typer.Context, ask: Callable[[Connection], Iterable[str]]) -> list[str]:
+    try:
+        from penstock.cli.brokers import connection_to
+
+        return sorted(set(ask(connection_to(_servers(ctx), _config(ctx)))))
+    except Exception:  # noqa: BLE001 (as below)
+        return []
+
+
+def _servers(ctx: typer.Context) -> str | None:
+    given = ctx.params.get("bootstrap_servers") or os.environ.get("PENSTOCK_BOOTSTRAP_SERVERS")
+    if given or _config(ctx):
+        return given
+    return running()[0].bootstrap_servers  # found elsewhere, several would be warned of
+
+
+def _config(ctx: typer.Context) -> Path | None:
+    given = ctx.params.get("command_config") or os.environ.get("PENSTOCK_COMMAND_CONFIG")
+    return Path(given) if given else None
 
 
 def level_names() -> list[str]:

@@ -1,6 +1,7 @@
 """The ``penstock`` command: its subcommands, and errors that come without a traceback.
 
-Exit codes: 0 done, 1 failed, 2 used wrongly.
+Exit codes: 0 done, 1 failed, 2 used wrongly, 130 interrupted before it was done. Ctrl-C is how a
+`consume` that would go on for ever is ended, so that is 0; so is a closed pipe behind it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from rich.markup import escape
 from penstock import __version__
 from penstock.cli import (
     apply,
+    consume,
+    consumer,
     delete,
     demo,
     describe,
@@ -24,7 +27,9 @@ from penstock.cli import (
     import_offsets,
     lifecycle,
     patch,
+    produce,
     show_logs,
+    topic,
     up,
     worker,
 )
@@ -54,6 +59,10 @@ app.command("import-offsets")(import_offsets.import_offsets)
 for verb in lifecycle.apps:
     app.add_typer(verb)
 app.add_typer(delete.app, name="delete")
+app.add_typer(topic.app, name="topic")
+app.command()(produce.produce)
+app.command()(consume.consume)
+app.add_typer(consumer.app, name="consumer")
 
 
 class Settings:

@@ -1,4 +1,4 @@
-"""The properties file of a worker's config."""
+"""Properties files that options name: a worker's config, settings of a client."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from penstock.kafka.properties import parse_properties
 from penstock.sdk.errors import ConfigError
 
 
-def read_properties(file: Path) -> dict[str, str]:
+def read_properties(
+    file: Path, *, what: str = "the worker config", option: str = "--worker-config"
+) -> dict[str, str]:
     """The entries of a file; ConfigError names the file and line that is wrong."""
     try:
         text = file.read_text(encoding="utf-8")
     except OSError as error:
         raise ConfigError(
-            f"Cannot read the worker config {file}: {error.strerror}. Check --worker-config."
+            f"Cannot read {what} {file}: {error.strerror}. Check {option}."
         ) from error
     except UnicodeDecodeError as error:
         raise ConfigError(

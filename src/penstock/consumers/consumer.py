@@ -103,6 +103,28 @@ class Consumer:
             self._records = iter(self)
         return next(self._records)
 
+    def take(
+        self, limit: int | None = None, *, patience: float | None = None
+    ) -> list[Record] | None:
+        """The next records that are there, at most ``limit``; None at the end.
+
+        Waits for a first one; with ``patience`` only that many seconds, and then there are none.
+        With automatic commits, asking for more says that all of those before are done.
+        """
+        batch = self._opened().next_batch(patience)
+        return None if batch is None else batch.take(limit)
+
+    def batches(self) -> Iterator[list[Record]]:
+        """Records as they were fetched, many at a time: asking for the next batch commits the one
+        before, where commits are automatic."""
+        while (batch := self.take()) is not None:
+            yield batch
+
+    @property
+    def resumed(self) -> frozenset[int]:
+        """The partitions in which it has gone on from where its name had stopped."""
+        return self._opened().resumed
+
     async def __aiter__(self) -> AsyncIterator[Record]:
         """The same, without keeping the event loop waiting."""
         session = await asyncio.to_thread(self._opened)

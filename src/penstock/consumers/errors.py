@@ -35,3 +35,15 @@ class OffsetGone(ConsumerError):
 
 class FlushFailed(ConsumerError):
     """Positions could not be stored; it is being tried again."""
+
+
+class TopicExists(ConsumerError):
+    """There is a topic of this name already."""
+
+
+class InternalTopic(ConsumerError):
+    """The topic is Kafka's or Penstock's own."""
+
+
+class BadInput(ConsumerError):
+    """What was to be produced is not as it was said to be; the text says where."""

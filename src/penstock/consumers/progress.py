@@ -21,6 +21,8 @@ class Batch:
     ends: Mapping[int, int] = field(default_factory=dict)
     """Where partitions end behind these records: markers of transactions have offsets too."""
     given: int = 0
+    together: int = 1
+    """How many of those given were handed out at once, by the last call."""
 
     @property
     def used_up(self) -> bool:
@@ -30,9 +32,18 @@ class Batch:
     def records(self) -> Iterator[Record]:
         """Hand out those that are left; whoever else does so meanwhile takes them from here."""
         messages, size = self.messages, len(self.messages)
+        self.together = 1
         while (at := self.given) < size:
             self.given = at + 1
             yield Record(messages[at])
+
+    def take(self, limit: int | None = None) -> list[Record]:
+        """Hand out those that are left at once, or the next ``limit`` of them."""
+        begin, size = self.given, len(self.messages)
+        end = size if limit is None else min(size, begin + limit)
+        self.together = end - begin  # first: meanwhile too few may count as done, never too many
+        self.given = end
+        return list(map(Record, self.messages[begin:end]))
 
     def places(self, count: int) -> Places:
         """Where to go on after the first ``count`` of them."""
@@ -82,8 +93,8 @@ class Progress:
         self._committed = further(self._committed, given)
 
     def committed(self) -> Places:
-        """Where to go on next time. With automatic commits the last one handed out is not done."""
+        """Where to go on next time. With automatic commits what was handed out last is not done."""
         if not self._automatic:
             return dict(self._committed)
-        done = further(self._before, self.batch.places(self.batch.given - 1))
+        done = further(self._before, self.batch.places(self.batch.given - self.batch.together))
         return further(self._committed, done) if self.batch.given else dict(self._committed)

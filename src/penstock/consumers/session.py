@@ -98,6 +98,7 @@ class Session:
             snapshot = self._registry.read()
             stored = stored_places(self._admin, snapshot, options.name, topic)
             self._every = self._how_often(snapshot)
+        self.resumed: frozenset[int] = frozenset(() if options.reset else stored)
         return starts(
             stored,
             ranges,
@@ -131,23 +132,25 @@ class Session:
         while (batch := self.next_batch()) is not None:
             yield from batch.records()
 
-    def next_batch(self) -> Batch | None:
-        """The batch to hand out from: the present one while it lasts. None at the end."""
+    def next_batch(self, patience: float | None = None) -> Batch | None:
+        """The batch to hand out from: the present one while it lasts. None at the end.
+
+        It is empty if nothing came within ``patience`` seconds; without that, it waits.
+        """
         self.raise_trouble()
         if not self.progress.batch.used_up:
             with self._lock:
                 self.progress.asked_for_more()
             return self.progress.batch
+        deadline = None if patience is None else time.monotonic() + patience
         with self._lock:
             self.progress.next_batch(Batch())
-        while not self._closed.is_set():
+        while not self._closed.is_set() and not self._reading.finished:
             batch = self._reading.take(PATIENCE)
             with self._lock:
                 self.progress.next_batch(batch)
-            if batch.messages:
+            if batch.messages or (deadline is not None and time.monotonic() >= deadline):
                 return batch
-            if self._reading.finished:
-                return None
             self.raise_trouble()
         return None
 

@@ -32,7 +32,7 @@ def find_topic(admin: GroupAdmin, name: str, wanted: Iterable[int] = ()) -> Topi
     try:
         found = asked[name].result(topics.ADMIN_TIMEOUT + 5)
     except KafkaException as error:
-        raise _no_topic(name, error) from error
+        raise no_topic(name, error) from error
     every = frozenset(partition.id for partition in found.partitions)
     if missing := sorted(frozenset(wanted) - every):
         listed = ", ".join(map(str, missing))
@@ -42,7 +42,8 @@ def find_topic(admin: GroupAdmin, name: str, wanted: Iterable[int] = ()) -> Topi
     return Topic(name, str(found.topic_id), frozenset(wanted) or every)
 
 
-def _no_topic(name: str, error: KafkaException) -> Exception:
+def no_topic(name: str, error: KafkaException) -> Exception:
+    """The error that the answer to a question about one topic means."""
     if is_denied(error):
         return AccessDenied(f"see topic {name}", error)
     if error.args[0].code() in topics.GONE:

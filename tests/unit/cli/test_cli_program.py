@@ -34,6 +34,9 @@ def test_all_commands_are_there() -> None:
         ("get", what) for what in ("connectors", "offsets", "plugins", "loggers", "logger")
     }
     expected |= {(verb, "connector") for verb in verbs}
+    expected |= {("topic", verb) for verb in ("create", "update", "describe", "list", "delete")}
+    expected |= {("consumer", verb) for verb in ("list", "delete", "reset", "update", "sweep")}
+    expected |= {("consume",), ("produce",)}
     expected |= {("logs",), ("patch", "logger"), ("describe", "plugin"), ("restart", "task")}
     assert {path for path, command in ALL if not hasattr(command, "commands")} == expected
 

@@ -1,0 +1,67 @@
+"""Where `penstock consume` begins, as its options say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from penstock.cli.streams import refuse_together, usage
+
+if TYPE_CHECKING:
+    from penstock.consumers import Offset
+
+
+@dataclass(frozen=True)
+class Beginning:
+    """A place to begin at."""
+
+    offset: Offset
+    words: str
+    """The place, for a person."""
+    option: str = ""
+    """The option that says so; empty if none does."""
+
+
+def beginning_of(
+    *,
+    beginning: bool,
+    head: int | None,
+    tail: int | None,
+    start: int | None,
+    since: str | None,
+    end: int | None,
+) -> Beginning:
+    """What the options mean; wrong usage if they exclude each other."""
+    refuse_together(
+        ("-B", beginning),
+        ("-H", head is not None),
+        ("-T", tail is not None),
+        ("--start", start is not None),
+        ("--since", since is not None),
+    )
+    if start is not None and end is not None and end < start:
+        raise click.UsageError(f"--end {end} lies before --start {start}: nothing would be read.")
+    from penstock.consumers import Offset
+
+    if beginning:
+        return Beginning(Offset.beginning(), "at the beginning", "-B")
+    if head is not None:
+        return Beginning(Offset.from_beginning(head), f"{head} from the beginning", "-H")
+    if tail is not None:
+        return Beginning(Offset.from_end(tail), f"{tail} from the end", "-T")
+    if start is not None:
+        return Beginning(Offset.absolute(start), f"at offset {start}", "--start")
+    if since is not None:
+        return _since(since)
+    return Beginning(Offset.end(), "at the end")
+
+
+def _since(text: str) -> Beginning:
+    from penstock.consumers import Offset
+    from penstock.consumers.times import parse_time
+
+    with usage():
+        time = parse_time(text)
+    return Beginning(Offset.at(time), f"at {time.isoformat(timespec='seconds')}", "--since")

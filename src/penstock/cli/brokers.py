@@ -1,0 +1,97 @@
+"""How commands that need no worker reach the brokers."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from penstock.cli.discovery import BootstrapServers, find_bootstrap_servers
+from penstock.cli.output import warn
+from penstock.cli.properties import read_properties
+
+if TYPE_CHECKING:
+    from confluent_kafka import KafkaError
+
+    from penstock.kafka.clients import Connection
+
+ANSWER_SECONDS = 8.0
+
+CommandConfig = Annotated[
+    Path | None,
+    typer.Option(
+        "--command-config",
+        metavar="FILE",
+        envvar="PENSTOCK_COMMAND_CONFIG",
+        help="Settings of the Kafka client (security.protocol, sasl.*, ssl.*), as a properties "
+        "file. Its bootstrap.servers counts where --bootstrap-servers is left out.",
+        show_default=False,
+    ),
+]
+
+__all__ = ["BootstrapServers", "CommandConfig", "connection_to", "reached"]
+
+
+def reached(bootstrap_servers: str | None, command_config: Path | None) -> Connection:
+    """How to reach the brokers, which have just answered; BrokerUnavailable if nobody did."""
+    from penstock.kafka.clients import FEW
+
+    connection = connection_to(bootstrap_servers, command_config)
+    return replace(connection, few_brokers=_brokers_that_answer(connection) <= FEW)
+
+
+def connection_to(bootstrap_servers: str | None, command_config: Path | None) -> Connection:
+    """How to reach the brokers, without having tried."""
+    from penstock.kafka.clients import Connection
+
+    quieten()
+    given = _properties(command_config)
+    servers = find_bootstrap_servers(bootstrap_servers or given.pop("bootstrap.servers", None))
+    return Connection(servers, _settings(given))
+
+
+def quieten() -> None:
+    """What Kafka's clients log is not for whoever runs a command: errors are told otherwise."""
+    for name in ("penstock", "kafka"):
+        logging.getLogger(name).addHandler(logging.NullHandler())
+
+
+def _properties(file: Path | None) -> dict[str, str]:
+    if file is None:
+        return {}
+    return read_properties(file, what="the settings in", option="--command-config")
+
+
+def _settings(properties: dict[str, str]) -> dict[str, str]:
+    from penstock.runtime.worker_clients import common_settings
+
+    if not properties:
+        return {}
+    settings, ignored = common_settings(properties)
+    if ignored:
+        warn(f"--command-config: {', '.join(sorted(ignored))} means nothing to this client.")
+    return settings
+
+
+def _brokers_that_answer(connection: Connection) -> int:
+    from confluent_kafka import KafkaException
+
+    from penstock.kafka import clients
+    from penstock.kafka.errors import BrokerUnavailable
+
+    heard: list[KafkaError] = []
+    admin = clients.admin(connection, error_cb=heard.append)
+    try:
+        asked = admin.describe_cluster(request_timeout=ANSWER_SECONDS)
+        return len(asked.result(ANSWER_SECONDS + 2).nodes)
+    except (KafkaException, TimeoutError) as error:
+        # The first says why, the later ones that it is still so.
+        why = f" ({heard[0].str()})" if heard else ""
+        raise BrokerUnavailable(
+            f"No Kafka broker answered at {connection.bootstrap_servers} within "
+            f"{ANSWER_SECONDS:.0f} s{why}. Check --bootstrap-servers, --command-config, and that "
+            "the brokers run."
+        ) from error

@@ -1,0 +1,270 @@
+"""`penstock consume`: the records of a topic, on standard output."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import click
+import typer
+
+from penstock.cli.beginning import Beginning, beginning_of
+from penstock.cli.brokers import BootstrapServers, CommandConfig, reached
+from penstock.cli.completion import consumer_names
+from penstock.cli.consuming import Ending, Pump
+from penstock.cli.output import console
+from penstock.cli.record_printing import Form, printer
+from penstock.cli.stopping import Stopping
+from penstock.cli.streams import TopicName, refuse_together, usage
+
+if TYPE_CHECKING:
+    from penstock.consumers import Consumer
+
+FLUSH_SECONDS = 2.0
+
+
+class WhenGone(StrEnum):
+    """What to do if the place to go on at is no longer in the topic."""
+
+    FAIL = "fail"
+    EARLIEST = "earliest"
+    LATEST = "latest"
+
+
+Name = Annotated[
+    str | None,
+    typer.Option(
+        "-c",
+        "--consumer",
+        metavar="NAME",
+        help="Go on where the consumer of this name stopped, and keep its place.",
+        autocompletion=consumer_names,
+        show_default=False,
+    ),
+]
+Partitions = Annotated[
+    list[int] | None,
+    typer.Option(
+        "-p",
+        "--partition",
+        min=0,
+        help="Read this partition; may be given again.",
+        show_default="all",
+    ),
+]
+Every = Annotated[bool, typer.Option("-A", "--all", help="Read all partitions.")]
+FromBeginning = Annotated[
+    bool, typer.Option("-B", "--beginning", help="Begin with the first record that is there.")
+]
+Head = Annotated[
+    int | None,
+    typer.Option("-H", "--head", min=0, help="Begin N after the first.", show_default=False),
+]
+Tail = Annotated[
+    int | None,
+    typer.Option("-T", "--tail", min=0, help="Begin N before the end.", show_default=False),
+]
+Start = Annotated[
+    int | None, typer.Option("--start", min=0, help="Begin at this offset.", show_default=False)
+]
+End = Annotated[
+    int | None,
+    typer.Option("--end", min=0, help="End with this offset, included.", show_default=False),
+]
+Since = Annotated[
+    str | None,
+    typer.Option(
+        "--since",
+        metavar="TIME",
+        help="Begin at a time: ISO 8601, or how long ago (10m, 2h, 1d).",
+        show_default=False,
+    ),
+]
+Number = Annotated[
+    int | None,
+    typer.Option("-n", "--num", min=1, help="End after N records.", show_default=False),
+]
+UntilEnd = Annotated[
+    bool,
+    typer.Option("-d", "--disable-continuous", help="End where the topic ends now."),
+]
+Keys = Annotated[bool, typer.Option("-k", "--key-value", help="Print `[key] value`.")]
+Template = Annotated[
+    str | None,
+    typer.Option(
+        "-F",
+        "--format",
+        metavar="TEMPLATE",
+        help="Print each record like this: {{offset}}, {{key}}, {{value}}, {{partition}}, "
+        "{{time}}, {{headers}} and {{topic}} are filled in.",
+        show_default=False,
+    ),
+]
+Output = Annotated[
+    Form,
+    typer.Option(
+        "-O",
+        "--output",
+        help="dynamic: text, or a dump of what is none. text: UTF-8. json: one object per line. "
+        "raw: the bytes of the value and a line feed. table: JSON objects as rows.",
+    ),
+]
+Manual = Annotated[
+    bool,
+    typer.Option(
+        "--manual",
+        help="With -c: keep the place only once all that was asked for is written (-d, -n, --end); "
+        "after Ctrl-C, a closed pipe or an error everything comes again.",
+    ),
+]
+Ttl = Annotated[
+    str | None,
+    typer.Option(
+        "--ttl",
+        metavar="DURATION",
+        help="With -c: forget the consumer when it was not seen for so long: 30s, 10m, 12h, 7d.",
+        show_default=False,
+    ),
+]
+Gone = Annotated[
+    WhenGone,
+    typer.Option("--when-gone", help="What to do if the next record was deleted from the topic."),
+]
+TakeOver = Annotated[
+    bool,
+    typer.Option(
+        "--take-over",
+        help="With -c: take the name from the process that reads under it, which can then no "
+        "longer commit.",
+    ),
+]
+Reset = Annotated[
+    bool,
+    typer.Option("--reset", help="With -c: begin as -B, -H, -T, --start or --since say anyway."),
+]
+
+
+def consume(
+    topic: TopicName,
+    *,
+    name: Name = None,
+    partition: Partitions = None,
+    every: Every = False,
+    beginning: FromBeginning = False,
+    head: Head = None,
+    tail: Tail = None,
+    start: Start = None,
+    end: End = None,
+    since: Since = None,
+    number: Number = None,
+    until_end: UntilEnd = False,
+    keys: Keys = False,
+    template: Template = None,
+    output: Output = Form.DYNAMIC,
+    manual: Manual = False,
+    ttl: Ttl = None,
+    when_gone: Gone = WhenGone.FAIL,
+    take_over: TakeOver = False,
+    reset: Reset = False,
+    bootstrap_servers: BootstrapServers = None,
+    command_config: CommandConfig = None,
+) -> None:
+    """Print the records of a topic, from its end on unless told otherwise, until Ctrl-C.
+
+    With -c the place is kept under a name: the next run with that name goes on there, and options
+    that say where to begin count only where nothing is kept. A record counts as read when it was
+    written to standard output and the system took it. Ctrl-C and SIGTERM, the usual end of a read
+    that goes on and on, keep the place and are no failure (exit code 0), nor is a closed pipe; a
+    read with an end of its own (-d, -n, --end) that is interrupted ends with 130.
+    """
+    refuse_together(("-p", bool(partition)), ("-A", every))
+    begin = beginning_of(
+        beginning=beginning, head=head, tail=tail, start=start, since=since, end=end
+    )
+    _refuse_forms(output, keys=keys, template=template)
+    form = printer(output, keys=keys, template=template)
+    named = {"--manual": manual, "--ttl": ttl is not None, "--take-over": take_over}
+    _refuse_nameless(name, named | {"--reset": reset})
+    if reset and not begin.option:
+        raise click.UsageError("--reset wants to know where to: -B, -H, -T, --start or --since.")
+    with usage():
+        options = _options(name, begin, ttl, reset=reset)
+    with Stopping() as stopping:
+        with stopping.at_once(), usage():
+            consumer = _opened(
+                topic,
+                bootstrap_servers,
+                command_config,
+                **options,
+                partitions=partition or None,
+                until_end=until_end,
+                last=end,
+                when_gone=when_gone.value,
+                take_over=take_over,
+            )
+        _announce(consumer, begin, end)
+        with consumer:
+            out = sys.stdout.buffer
+            pump = Pump(consumer, form, out, name is not None, at_end=manual, limit=number)
+            ending = pump.run(stopping)
+    if ending is Ending.STOPPED and (until_end or end is not None or number is not None):
+        raise KeyboardInterrupt
+
+
+def _refuse_forms(form: Form, *, keys: bool, template: str | None) -> None:
+    chosen = form is not Form.DYNAMIC
+    refuse_together(("-F", template is not None), ("-O", chosen))
+    refuse_together(("-F", template is not None), ("-k", keys))
+    refuse_together(("-k", keys), (f"-O {form}", chosen and form is not Form.TEXT))
+
+
+def _refuse_nameless(name: str | None, given: dict[str, bool]) -> None:
+    missing = [option for option, is_given in given.items() if is_given and name is None]
+    if missing:
+        raise click.UsageError(f"{missing[0]} is about a named consumer: give its name with -c.")
+
+
+def _options(name: str | None, begin: Beginning, ttl: str | None, *, reset: bool) -> dict[str, Any]:
+    """What a consumer is told about its name; the place is committed by us, not by itself."""
+    from penstock.consumers.times import parse_duration
+
+    options: dict[str, Any] = {"start": begin.offset, "reset": begin.offset if reset else None}
+    if name is not None:
+        options |= {"name": name, "strategy": "manual", "flush": FLUSH_SECONDS}
+    if ttl is not None:
+        options["ttl"] = parse_duration(ttl)
+    return options
+
+
+def _opened(
+    topic: str, bootstrap_servers: str | None, command_config: Path | None, **options: Any
+) -> Consumer:
+    from penstock.consumers import Consumer
+
+    connection = reached(bootstrap_servers, command_config)
+    return Consumer(
+        topic,
+        **options,
+        bootstrap_servers=connection.bootstrap_servers,
+        security=connection.security,
+    ).open()
+
+
+def _announce(consumer: Consumer, begin: Beginning, end: int | None) -> None:
+    """Tell a person what is going on."""
+    out = console(stderr=True)
+    if not out.is_terminal:
+        return
+    options = consumer.options
+    if options.name and begin.option and consumer.resumed:
+        out.print(
+            f"{begin.option} does not count: consumer '{options.name}' goes on where it stopped "
+            "(--reset begins anew)",
+            style="yellow",
+            markup=False,
+        )
+    until = "" if end is None else f" until offset {end} (inclusive)"
+    place = f"where '{options.name}' stopped" if consumer.resumed else begin.words
+    out.print(f"Consuming records from '{options.topic}' starting {place}{until} ...", markup=False)

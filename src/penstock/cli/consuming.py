@@ -1,0 +1,113 @@
+"""Records from a consumer to standard output; what is written there counts as read."""
+
+from __future__ import annotations
+
+import io
+import os
+import select
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import TYPE_CHECKING, BinaryIO
+
+from penstock.cli.output import warn
+from penstock.cli.record_printing import Printer
+from penstock.cli.stopping import Stopping
+
+if TYPE_CHECKING:
+    from penstock.consumers import Consumer, Record
+
+PATIENCE = 0.2
+"""Seconds between two looks at whether anybody still wants to know."""
+
+
+class Ending(Enum):
+    """Why no more is written."""
+
+    DONE = auto()
+    """All that was asked for was written."""
+    STOPPED = auto()
+    """By Ctrl-C or SIGTERM."""
+    UNHEARD = auto()
+    """Whoever read our output has closed it."""
+
+
+@dataclass
+class Pump:
+    """Moves records; a batch is committed when all of it was written and handed to the system.
+
+    So what was not written comes again under the same name, and what the system took counts as
+    read, even if the program behind the pipe ends without looking at it. With ``at_end`` nothing is
+    committed before all that was asked for was written.
+    """
+
+    consumer: Consumer
+    printer: Printer
+    out: BinaryIO
+    named: bool = False
+    at_end: bool = False
+    limit: int | None = None
+
+    def run(self, stopping: Stopping) -> Ending:
+        """Go on until one of the endings."""
+        try:
+            ending = self._run(stopping)
+        except BrokenPipeError:
+            ending = Ending.UNHEARD
+        except KeyboardInterrupt:
+            ending = Ending.STOPPED
+        if ending is Ending.DONE and self.named:
+            self.consumer.commit()
+        if ending is not Ending.DONE:
+            discard(self.out)
+        return ending
+
+    def _run(self, stopping: Stopping) -> Ending:
+        left = self.limit
+        while not stopping.requested and left != 0:
+            records = self._take(left)
+            if records is None:
+                return Ending.DONE
+            if not records and unheard(self.out):
+                return Ending.UNHEARD
+            self._write(records, stopping)
+            left = None if left is None else left - len(records)
+        return Ending.DONE if left == 0 else Ending.STOPPED
+
+    def _take(self, limit: int | None) -> list[Record] | None:
+        from penstock.consumers import FlushFailed
+
+        while True:
+            try:
+                return self.consumer.take(limit, patience=PATIENCE)
+            except FlushFailed as error:
+                warn(str(error))
+
+    def _write(self, records: list[Record], stopping: Stopping) -> None:
+        if records:
+            data = self.printer(records)
+            with stopping.at_once():
+                self.out.write(data)
+                self.out.flush()
+        if self.named and not self.at_end:
+            self.consumer.commit()
+
+
+def unheard(out: BinaryIO) -> bool:
+    """Whether the program behind our pipe has ended."""
+    try:
+        watch = select.poll()
+        watch.register(out.fileno(), 0)
+        return any(event & (select.POLLERR | select.POLLHUP) for _, event in watch.poll(0))
+    except (io.UnsupportedOperation, ValueError):
+        return False
+
+
+def discard(out: BinaryIO) -> None:
+    """Send what is still in our buffers nowhere: Python would write it, and wait, at its end."""
+    try:
+        number = out.fileno()
+    except (io.UnsupportedOperation, ValueError):
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, number)
+    os.close(nowhere)
