@@ -19,7 +19,7 @@ test: setup ## run the tests (ARGS="-k name" is passed on to pytest)
 	@scripts/test.sh $(ARGS)
 
 heavy: setup ## run the tests that take minutes: kills, freezes, outages, 2 GB
-	@$(BIN)/python -m pytest -m heavy $(ARGS)
+	@$(BIN)/python -m pytest -m heavy -n 2 --dist loadfile $(ARGS)
 
 rules: setup ## take each rule of the protocol out and check that its test fails (ARGS="1a 3")
 	@$(BIN)/python scripts/check_rules.py $(ARGS)

@@ -7,15 +7,12 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
 from penstock.cli import main
-
-Read = Callable[[], tuple[bytes, bytes]]
 
 
 @dataclass(frozen=True)
@@ -43,7 +40,10 @@ class Commands:
     """Runs commands that find their brokers in the environment."""
 
     def __init__(
-        self, bootstrap_servers: str, monkeypatch: pytest.MonkeyPatch, captured: Read
+        self,
+        bootstrap_servers: str,
+        monkeypatch: pytest.MonkeyPatch,
+        captured: pytest.CaptureFixture[bytes],
     ) -> None:
         monkeypatch.setenv("PENSTOCK_BOOTSTRAP_SERVERS", bootstrap_servers)
         self._monkeypatch = monkeypatch
@@ -53,10 +53,10 @@ class Commands:
         """Run one in this process."""
         source = io.TextIOWrapper(io.BytesIO(stdin))
         self._monkeypatch.setattr(sys, "stdin", source)
-        self._captured()
+        self._captured.readouterr()
         with pytest.raises(SystemExit) as ended:
             main(args)
-        raw, err = self._captured()
+        raw, err = self._captured.readouterr()
         assert b"Traceback" not in err
         code = ended.value.code
         return Outcome(code if isinstance(code, int) else 0, raw, err.decode())
@@ -69,7 +69,7 @@ class Commands:
 
     def start(self, *args: str, **options: Any) -> subprocess.Popen[bytes]:
         """Run one in a process of its own, with pipes."""
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
         return subprocess.Popen(
             [sys.executable, "-m", "penstock", *args], env=dict(os.environ), **(pipes | options)
         )

@@ -22,6 +22,7 @@ from penstock.consumers.errors import (
     NothingStored,
     OffsetGone,
 )
+from penstock.consumers.frames import Unread, dataframe
 from penstock.consumers.offset import Offset
 from penstock.consumers.options import Gone, OffsetManagement
 from penstock.consumers.record import Record
@@ -43,5 +44,7 @@ __all__ = [
     "OffsetGone",
     "OffsetManagement",
     "Record",
+    "Unread",
     "connect",
+    "dataframe",
 ]

@@ -30,7 +30,8 @@ class Consumer:
     to do if the stored place is no longer in the log: "fail", or go on "earliest" or "latest".
 
     A name is held by one process for each partition: another is refused with NameHeld unless it
-    says ``take_over``, and the first can then no longer commit (Fenced).
+    says ``take_over``, and the first can then no longer commit (Fenced). With ``share``, instances
+    of one name divide the partitions among themselves instead, and again when one comes or goes.
 
     Opens with ``with``, ``async with`` or the first record; use from one thread at a time.
     """
@@ -48,6 +49,7 @@ class Consumer:
         ttl: float | timedelta | None = None,
         when_gone: str | Gone = Gone.FAIL,
         take_over: bool = False,
+        share: bool = False,
         until_end: bool = False,
         last: int | None = None,
         max_bytes: int | None = None,
@@ -73,6 +75,7 @@ class Consumer:
             ttl=None if ttl is None else seconds(ttl),
             when_gone=_chosen(Gone, when_gone, "when_gone"),
             take_over=take_over,
+            share=share,
             until_end=until_end,
             last=last,
             max_bytes=max_bytes,

@@ -125,8 +125,8 @@ class Member:
             self._note(error.args[0])
             self._stopping.wait(RETRY_SECONDS)
             return
-        if message is not None and (error := message.error()) is not None:
-            self._note(error)
+        if message is not None and (trouble := message.error()) is not None:
+            self._note(trouble)
 
     def _note(self, error: KafkaError) -> None:
         if error.fatal() or error.code() in _FENCED | DENIED:

@@ -46,6 +46,7 @@ class Options:
     ttl: float | None = None
     when_gone: Gone = Gone.FAIL
     take_over: bool = False
+    share: bool = False
     until_end: bool = False
     last: int | None = None
     """The offset to end with, in every partition."""
@@ -73,6 +74,19 @@ class Options:
             (self.flush <= 0, "the flush interval must be above 0 seconds"),
             (self.ttl is not None and self.ttl <= 0, "a TTL must be above 0 seconds"),
             (self.last is not None and self.last < 0, "the offset to end with is 0 or more"),
+            (self.share and self.name is None, "to share partitions, consumers need a name"),
+            (
+                self.share and bool(self.partitions or self.take_over),
+                "who shares a name is given its partitions: leave out partitions and take_over",
+            ),
+            (
+                self.share and (self.until_end or self.last is not None),
+                "who shares a name reads on and on: leave out until_end and last",
+            ),
+            (
+                self.share and not self.stores,
+                "who shares a name stores: not with the strategy none",
+            ),
             (any(p < 0 for p in self.partitions), "partitions are numbered from 0"),
         ]
 

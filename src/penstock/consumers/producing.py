@@ -24,6 +24,8 @@ TURN = 4096
 """After so many records the client is let report failures."""
 DELIVERY_SECONDS = 60.0
 ATOMIC_SECONDS = 300.0
+QUEUE: dict[str, Any] = {}
+"""Other limits of the client's queue than those of all our producers."""
 OVERHEAD = 70
 """Bytes that Kafka's format adds to a batch of one record."""
 _TOO_LARGE = frozenset({KafkaError.MSG_SIZE_TOO_LARGE, KafkaError.INVALID_MSG_SIZE})
@@ -186,6 +188,7 @@ class TopicWriter:
             "delivery.report.only.error": True,
             "message.timeout.ms": int(DELIVERY_SECONDS * 1000),
             "batch.size": min(1_000_000, self._largest),
+            **QUEUE,
         }
         if not self._atomic:
             return clients.producer(connection, **settings)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from confluent_kafka import Message
@@ -23,6 +23,7 @@ class Batch:
     given: int = 0
     together: int = 1
     """How many of those given were handed out at once, by the last call."""
+    _all: Places | None = None
 
     @property
     def used_up(self) -> bool:
@@ -47,11 +48,17 @@ class Batch:
 
     def places(self, count: int) -> Places:
         """Where to go on after the first ``count`` of them."""
-        done = self.messages if count >= len(self.messages) else self.messages[: max(count, 0)]
-        # Of equal keys the last one counts; all of it without a loop of Python's.
-        last = dict(zip(map(Message.partition, done), map(Message.offset, done), strict=True))
-        places = {p or 0: (offset or 0) + 1 for p, offset in last.items()}
-        return places if count < len(self.messages) else further(places, self.ends)
+        if count < len(self.messages):
+            return _places(self.messages[: max(count, 0)])
+        if self._all is None:
+            self._all = further(_places(self.messages), self.ends)
+        return self._all
+
+
+def _places(messages: Sequence[Message]) -> Places:
+    # Of equal keys the last one counts; all of it without a loop of Python's.
+    last = dict(zip(map(Message.partition, messages), map(Message.offset, messages), strict=True))
+    return {partition or 0: (offset or 0) + 1 for partition, offset in last.items()}
 
 
 def further(places: Mapping[int, int], others: Mapping[int, int]) -> Places:
@@ -70,6 +77,18 @@ class Progress:
         self._automatic = automatic
         self._before: Places = dict(starts)
         self._committed: Places = dict(starts)
+
+    def begin(self, starts: Mapping[int, int]) -> None:
+        """Read these partitions too from now on."""
+        self._before.update(starts)
+        self._committed.update(starts)
+
+    def drop(self, partitions: Collection[int]) -> None:
+        """Somebody else reads these from now on; called between two batches."""
+        for places in (self._before, self._committed):
+            for partition in partitions:
+                places.pop(partition, None)
+        self.batch = Batch()
 
     def next_batch(self, batch: Batch) -> None:
         """Go on with another batch: all of the one before has been handed out."""

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 from penstock.consumers.errors import NoSuchTopic
 from penstock.consumers.progress import Batch, Places
@@ -67,15 +67,7 @@ class Reading:
 
     def take(self, patience: float) -> Batch:
         """What is there; waits up to ``patience`` seconds for a first record."""
-        # Asked for many, the client waits for many: so one first, then those that are there.
-        first = self._consumer.poll(patience)
-        if first is None:
-            return Batch()
-        # A message without a value has no length, so it counts as false.
-        messages = [first, *self._consumer.consume(BATCH, timeout=0)]
-        batch = Batch(messages)
-        if any(map(Message.error, messages)):
-            batch = self._sorted(messages)
+        batch = fetched(self._consumer, self._topic, patience, self._when_gone)
         return self._stopped(batch) if self._stops else batch
 
     def close(self) -> None:
@@ -92,30 +84,39 @@ class Reading:
         messages = [m for m in batch.messages if (m.offset() or 0) < stops[m.partition() or 0]]
         return Batch(messages, {p: min(end, stops[p]) for p, end in batch.ends.items()})
 
-    def _sorted(self, messages: list[Message]) -> Batch:
-        """Records, and where partitions end."""
-        records: list[Message] = []
-        ends: Places = {}
-        for message in messages:
-            error = message.error()
-            partition = message.partition() or 0
-            if error is None:
-                records.append(message)
-            elif error.code() == KafkaError._PARTITION_EOF:
-                ends[partition] = message.offset() or 0
-            else:
-                self._handle(error, partition)
-        return Batch(records, ends)
 
-    def _handle(self, error: KafkaError, partition: int) -> None:
-        if error.code() in _OUT_OF_LOG:
-            place = self._when_gone(partition)
-            self._consumer.seek(TopicPartition(self._topic, partition, place))
-        elif error.code() in _NO_TOPIC:
-            raise NoSuchTopic(f'topic "{self._topic}" was deleted while it was read')
-        elif error.code() in DENIED:
-            raise AccessDenied(f"read topic {self._topic}", error)
-        elif error.fatal():
-            raise BrokerUnavailable(describe(error)) from KafkaException(error)
+def fetched(
+    consumer: Consumer, topic: str, patience: float, when_gone: Callable[[int], int]
+) -> Batch:
+    """What a consumer has for us; waits up to ``patience`` seconds for a first record."""
+    # Asked for many, the client waits for many: so one first, then those that are there.
+    first = consumer.poll(patience)
+    if first is None:
+        return Batch()
+    # A message without a value has no length, so it counts as false.
+    messages = [first, *consumer.consume(BATCH, timeout=0)]
+    if not any(map(Message.error, messages)):
+        return Batch(messages)
+    records: list[Message] = []
+    ends: Places = {}
+    for message in messages:
+        error, partition = message.error(), message.partition() or 0
+        if error is None:
+            records.append(message)
+        elif error.code() == KafkaError._PARTITION_EOF:
+            ends[partition] = message.offset() or 0
+        elif error.code() in _OUT_OF_LOG:
+            consumer.seek(TopicPartition(topic, partition, when_gone(partition)))
         else:
-            log.info("reading %s: %s; trying again", self._topic, describe(error))
+            _handle(error, topic)
+    return Batch(records, ends)
+
+
+def _handle(error: KafkaError, topic: str) -> None:
+    if error.code() in _NO_TOPIC:
+        raise NoSuchTopic(f'topic "{topic}" was deleted while it was read')
+    if error.code() in DENIED:
+        raise AccessDenied(f"read topic {topic}", error)
+    if error.fatal():
+        raise BrokerUnavailable(describe(error)) from KafkaException(error)
+    log.info("reading %s: %s; trying again", topic, describe(error))

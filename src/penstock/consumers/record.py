@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 
 from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, Message
 
@@ -60,7 +60,8 @@ class Record:
     @property
     def headers(self) -> list[tuple[str, bytes | None]]:
         """The headers in their order; a name may be there more than once."""
-        return [(name, _bytes(value)) for name, value in self._message.headers() or []]
+        found = cast("list[tuple[str, str | bytes | None]]", self._message.headers() or [])
+        return [(name, _bytes(value)) for name, value in found]
 
     @property
     def timestamp(self) -> int | None:

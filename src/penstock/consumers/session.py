@@ -1,4 +1,4 @@
-"""A consumer at work: what it holds, where it reads, what it has stored.
+"""A consumer at work: where it reads, what it has handed out, what is stored of it.
 
 One thread takes records, another stores positions in the background; both go through the lock.
 """
@@ -9,18 +9,16 @@ import logging
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
-from penstock.consumers.entries import Entry, Place, Snapshot, now
 from penstock.consumers.errors import ConsumerError, Fenced, FlushFailed, NothingStored
-from penstock.consumers.hold import Hold
+from penstock.consumers.keeper import Keeper
 from penstock.consumers.options import OffsetManagement, Options
 from penstock.consumers.progress import Batch, Places, Progress
 from penstock.consumers.reading import Reading
 from penstock.consumers.record import Record
-from penstock.consumers.registry import Registry
-from penstock.consumers.starting import Ranges, find_topic, starts, stored_places
+from penstock.consumers.sharing import SharedReading
+from penstock.consumers.starting import Ranges, find_topic
 from penstock.kafka import clients
 from penstock.kafka.clients import Connection
 from penstock.kafka.errors import KafkaFault
@@ -28,8 +26,20 @@ from penstock.kafka.errors import KafkaFault
 log = logging.getLogger(__name__)
 
 PATIENCE = 0.1
-SEEN_SECONDS = 60.0
-"""How often a consumer that reads nothing says that it is still there, unless its TTL is short."""
+
+
+class Source(Protocol):
+    """Where records come from."""
+
+    @property
+    def finished(self) -> bool:
+        """Whether there is nothing more to come."""
+
+    def take(self, patience: float) -> Batch:
+        """What is there; waits up to ``patience`` seconds for a first record."""
+
+    def close(self) -> None:
+        """Leave nothing behind."""
 
 
 class Session:
@@ -43,46 +53,77 @@ class Session:
         self._storing = threading.Lock()
         self._closed = threading.Event()
         self._trouble: Exception | None = None
-        self._hold: Hold | None = None
-        self._registry = Registry(connection, self._admin)
+        self._flusher: threading.Thread | None = None
         self._topic = find_topic(self._admin, options.topic, options.partitions)
-        if options.stores:
-            self._hold = self._held()
+        self._keeper = Keeper(options, connection, self._admin, self._topic)
         try:
-            self._begin()
+            self._source = self._begin()
         except BaseException:
-            self._let_go()
+            self._keeper.release()
             raise
+        if self._keeper.holds:
+            self._flusher = threading.Thread(target=self._flush_often, name="flush", daemon=True)
+            self._flusher.start()
 
-    def _held(self) -> Hold:
-        self._registry.ensure()
-        name = self._options.name or ""
-        hold = Hold(self._connection, self._admin, self._registry, name, self._options.slot)
-        hold.take(take_over=self._options.take_over)
-        return hold
-
-    def _begin(self) -> None:
-        options = self._options
-        ranges = Ranges(self._admin, self._topic, committed=options.committed_only)
+    def _begin(self) -> Source:
+        automatic = self._options.management is OffsetManagement.Auto
+        self.progress = Progress({}, automatic=automatic)
+        if self._options.share:
+            return self._begin_shared()
+        if self._options.stores:
+            self._keeper.hold()
+        ranges = self._ranges()
         begin = self._starts(ranges)
-        self.progress = Progress(begin, automatic=options.management is OffsetManagement.Auto)
-        self._stored: Places = {}
-        self._reading = Reading(
+        self.progress.begin(begin)
+        if self._keeper.holds:
+            self._keeper.register(begin)
+        return Reading(
             self._connection,
-            options.topic,
+            self._options.topic,
             begin,
             when_gone=self._instead,
-            settings=_fetching(options),
+            settings=_fetching(self._options),
             stops=self._stops(ranges),
-            committed=options.committed_only,
+            committed=self._options.committed_only,
         )
-        self._seen = time.monotonic()
-        if self._hold is not None:
-            self._register(begin)
-            self._flusher = threading.Thread(
-                target=self._flush_in_background, name="flusher", daemon=True
-            )
-            self._flusher.start()
+
+    def _begin_shared(self) -> SharedReading:
+        shared = SharedReading(
+            self._connection,
+            self._admin,
+            self._options,
+            on_gained=self._gained,
+            on_lost=self._lost,
+            when_gone=self._instead,
+        )
+        self._keeper.share(shared)
+        return shared
+
+    def _gained(self, partitions: frozenset[int]) -> Places:
+        """Partitions that this instance is to read from now on; where to begin."""
+        begin = self._keeper.starts(self._ranges(partitions))
+        with self._lock:
+            self.progress.begin(begin)
+        self._keeper.register(begin)
+        return begin
+
+    def _lost(self, partitions: frozenset[int], *, still_ours: bool) -> None:
+        """Another instance is to read these: what is done of them is stored while it may be."""
+        if still_ours and self._options.stores:
+            with self._storing:
+                self._keeper.store(self.progress.committed())
+        with self._lock:
+            self._keeper.forget(dict.fromkeys(partitions, 0))
+            self.progress.drop(partitions)
+
+    def _ranges(self, partitions: frozenset[int] | None = None) -> Ranges:
+        committed = self._options.committed_only
+        return Ranges(self._admin, self._topic, partitions, committed=committed)
+
+    def _starts(self, ranges: Ranges) -> Places:
+        if self._options.name is None:
+            return ranges.places(self._options.reset or self._options.start, ranges.first)
+        return self._keeper.starts(ranges)
 
     def _stops(self, ranges: Ranges) -> Places:
         """Where to end, if anywhere."""
@@ -91,41 +132,15 @@ class Session:
             return {p: end if last is None else min(end, last + 1) for p, end in ranges.end.items()}
         return {} if last is None else dict.fromkeys(ranges.end, last + 1)
 
-    def _starts(self, ranges: Ranges) -> Places:
-        options, topic = self._options, self._topic
-        stored: Places = {}
-        if options.name is not None:
-            snapshot = self._registry.read()
-            stored = stored_places(self._admin, snapshot, options.name, topic)
-            self._every = self._how_often(snapshot)
-        self.resumed: frozenset[int] = frozenset(() if options.reset else stored)
-        return starts(
-            stored,
-            ranges,
-            start=options.start,
-            reset=options.reset,
-            when_gone=options.when_gone,
-            name=f'consumer "{options.name}"',
-        )
-
-    def _how_often(self, snapshot: Snapshot) -> float:
-        """Seconds after which to say that it is still there."""
-        place = Place(self._options.name or "", self._topic.name, 0)
-        ttl = self._options.ttl_ms or snapshot.ttl(place, self._topic.id)
-        return SEEN_SECONDS if ttl is None else min(SEEN_SECONDS, ttl / 3000)
-
-    def _register(self, begin: Mapping[int, int]) -> None:
-        """Be listed before anything was read, and stand there for whoever looks at the group."""
-        if self._options.ttl_ms is not None:
-            self._registry.write_ttl(self._options.name or "", self._options.ttl_ms)
-        self._store(begin)
-        self._registry.flush()
-
     def _instead(self, partition: int) -> int:
-        ranges = Ranges(self._admin, self._topic, committed=self._options.committed_only)
         name = f'consumer "{self._options.name}"' if self._options.name else "the consumer"
         place = self.progress.handed_out().get(partition, 0)
-        return ranges.instead(self._options.when_gone, name, partition, place)
+        return self._ranges().instead(self._options.when_gone, name, partition, place)
+
+    @property
+    def resumed(self) -> frozenset[int]:
+        """The partitions in which it went on from what was stored."""
+        return self._keeper.resumed
 
     def records(self) -> Iterator[Record]:
         """Hand out records; ends only where it was told to."""
@@ -138,15 +153,13 @@ class Session:
         It is empty if nothing came within ``patience`` seconds; without that, it waits.
         """
         self.raise_trouble()
-        if not self.progress.batch.used_up:
-            with self._lock:
-                self.progress.asked_for_more()
-            return self.progress.batch
         deadline = None if patience is None else time.monotonic() + patience
         with self._lock:
-            self.progress.next_batch(Batch())
-        while not self._closed.is_set() and not self._reading.finished:
-            batch = self._reading.take(PATIENCE)
+            self.progress.asked_for_more()
+            if not self.progress.batch.used_up:
+                return self.progress.batch
+        while not self._closed.is_set() and not self._source.finished:
+            batch = self._source.take(PATIENCE)
             with self._lock:
                 self.progress.next_batch(batch)
             if batch.messages or (deadline is not None and time.monotonic() >= deadline):
@@ -156,18 +169,15 @@ class Session:
 
     def raise_trouble(self) -> None:
         """Tell what went wrong in the background."""
-        if self._hold is not None and self._hold.fenced:
-            raise self._fenced()
+        if self._keeper.fenced:
+            raise Fenced(
+                f'consumer "{self._options.name}" was taken over by another process, or was away '
+                "for longer than its session: it reads no further here, and what was handed out "
+                "since the last flush is read again there."
+            )
         trouble, self._trouble = self._trouble, None
         if trouble is not None:
             raise trouble
-
-    def _fenced(self) -> Fenced:
-        return Fenced(
-            f'consumer "{self._options.name}" was taken over by another process, or was away for '
-            "longer than its session: it reads no further here, and what was handed out since the "
-            "last flush is read again there."
-        )
 
     def commit(self, record: Record | None = None) -> None:
         """Mark everything handed out as done; or a record, and those before it in its partition."""
@@ -180,8 +190,8 @@ class Session:
         """Return when what is committed is stored."""
         self._refuse_unless_stored()
         self.raise_trouble()
-        self._store_what_is_new()
-        self._registry.flush()
+        self._store()
+        self._keeper.flush()
 
     def _refuse_unless_stored(self) -> None:
         if not self._options.stores:
@@ -196,67 +206,39 @@ class Session:
             return
         self._closed.set()
         try:
-            if self._hold is not None:
+            if self._flusher is not None:
                 self._flusher.join(timeout=30)
-                if not self._hold.fenced:
-                    self._store_the_rest(done=done)
+            if self._keeper.holds and not self._keeper.fenced:
+                self._store_the_rest(done=done)
         finally:
-            self._reading.close()
-            self._let_go()
+            self._source.close()
+            self._keeper.release()
 
     def _store_the_rest(self, *, done: bool) -> None:
-        if done and self._options.management is OffsetManagement.Auto:
+        if done:
             with self._lock:
-                self.progress.commit()
-        self._store_what_is_new(released=True)
-        self._registry.flush()
+                self.progress.asked_for_more()
+        self._store(released=True)
+        self._keeper.flush()
 
-    def _let_go(self) -> None:
-        if self._hold is not None:
-            self._hold.release()
-
-    def _flush_in_background(self) -> None:
-        while not self._closed.wait(min(self._options.flush, self._every)):
-            try:
-                self._store_what_is_new()
-            except (KafkaFault, ConsumerError) as error:
-                text = f"positions could not be stored ({error}); it is being tried again"
-                self._trouble = error if isinstance(error, Fenced) else FlushFailed(text)
-                log.debug("flush: %s", error)
-            else:
-                self._trouble = None
-
-    def _store_what_is_new(self, *, released: bool = False) -> None:
+    def _store(self, *, released: bool = False) -> None:
         with self._storing:
             with self._lock:
                 committed = self.progress.committed()
-            new = {p: o for p, o in committed.items() if self._stored.get(p) != o}
-            if self._due() or released:
-                new = committed
-            if new:
-                self._store(new, released=released)
+            self._keeper.store(committed, released=released)
 
-    def _due(self) -> bool:
-        """Whether it is time to say that it is still there."""
-        return time.monotonic() - self._seen >= self._every
-
-    def _store(self, places: Mapping[int, int], *, released: bool = False) -> None:
-        """In the group first: whoever may not commit there says nothing in the registry either."""
-        hold, topic = self._hold, self._topic
-        assert hold is not None  # noqa: S101 (asked before)
-        hold.commit({(topic.name, p): place for p, place in places.items()})
-        self._stored.update(places)
-        self._seen = time.monotonic()
-        holder = replace(hold.holder, released=released)
-        self._registry.write(
-            {
-                Place(hold.name, topic.name, p): Entry(
-                    place, topic.id, now(), int(self._every * 1000), holder
-                )
-                for p, place in places.items()
-            }
-        )
+    def _flush_often(self) -> None:
+        while not self._closed.wait(min(self._options.flush, self._keeper.every)):
+            try:
+                self._store()
+            except Fenced as error:
+                self._trouble = error
+            except (KafkaFault, ConsumerError) as error:
+                text = f"positions could not be stored ({error}); it is being tried again"
+                self._trouble = FlushFailed(text)
+            else:
+                self._trouble = None
 
 
-def _fetching(options: Options) -> dict[str, Any]:
+def _fetching(options: Options) -> Mapping[str, Any]:
     return {} if options.max_bytes is None else {"max.partition.fetch.bytes": options.max_bytes}

@@ -57,14 +57,23 @@ def no_topic(name: str, error: KafkaException) -> Exception:
 class Ranges:
     """What partitions of a topic hold at this moment."""
 
-    def __init__(self, admin: GroupAdmin, topic: Topic, *, committed: bool = True) -> None:
+    def __init__(
+        self,
+        admin: GroupAdmin,
+        topic: Topic,
+        partitions: Iterable[int] | None = None,
+        *,
+        committed: bool = True,
+    ) -> None:
+        """Of some partitions, or of all."""
         self._admin = admin
         self._topic = topic
-        every = [(topic.name, partition) for partition in topic.partitions]
+        wanted = topic.partitions if partitions is None else frozenset(partitions)
+        every = [(topic.name, partition) for partition in wanted]
         first = topics.beginnings(admin, every)
         end = topics.ends(admin, every, committed=committed)
-        self.first: Places = {p: first.get((topic.name, p), 0) for p in topic.partitions}
-        self.end: Places = {p: end.get((topic.name, p), 0) for p in topic.partitions}
+        self.first: Places = {p: first.get((topic.name, p), 0) for p in wanted}
+        self.end: Places = {p: end.get((topic.name, p), 0) for p in wanted}
 
     def places(self, offset: Offset, partitions: Iterable[int]) -> Places:
         """Where an offset is in each of the partitions; OffsetGone if there is no such place."""

@@ -6,6 +6,7 @@ the few without which the protocol would not hold (``FIXED``).
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import re
@@ -18,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from py4j.java_gateway import JavaGateway
+from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
@@ -25,6 +27,7 @@ from pyspark.sql import SparkSession
 log = logging.getLogger(__name__)
 
 DRIVER_MEMORY = "1g"
+BUS_MILLISECONDS = 2000
 REDACTION = "(?i)secret|password|token|access[.]?key|jaas|sasl|ssl"
 
 LOG4J = """\
@@ -164,6 +167,17 @@ class LazySession:
             if self._session is None:
                 self._session = self._start()
             return self._session
+
+    def lost_executors(self) -> int:
+        """How many executors the present session has lost; on a local master there are none."""
+        session = self._session
+        if session is None or self.settings.local or _dead(session):
+            return 0
+        context = session.sparkContext._jsc.sc()
+        with contextlib.suppress(Py4JError):  # the bus was busy: what it has told so far will do
+            context.listenerBus().waitUntilEmpty(BUS_MILLISECONDS)
+        store = context.statusStore()
+        return int(store.executorList(False).size() - store.executorList(True).size())
 
     def stop(self) -> None:
         """End the session and its JVM; may be called twice."""

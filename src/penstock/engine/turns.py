@@ -86,6 +86,7 @@ class Turn:
         self._heartbeats = heartbeats
         self._cancelled: str | None = None
         self._over = threading.Event()
+        self._lost_before = 0
 
     def run(self) -> list[Report]:
         """Run the job; the reports of all its leases. TurnBroken if there are none."""
@@ -97,6 +98,7 @@ class Turn:
             with self._tagged(spark):
                 self._stop_if_cancelled()
                 self.watch.begin()
+                self._lost_before = self._session.lost_executors()
                 return [Report.from_bytes(row["report"]) for row in self._job(spark).collect()]
         except TurnBroken:
             raise
@@ -106,6 +108,10 @@ class Turn:
             self._over.set()
             for lease in self.leases:
                 self._heartbeats.forget(lease.lease_id)
+
+    def lost_executor(self) -> bool:
+        """Whether an executor of a Spark cluster has gone meanwhile, with whatever it ran."""
+        return self._session.lost_executors() > self._lost_before
 
     def _spark(self) -> SparkSession:
         try:

@@ -58,6 +58,8 @@ CANCEL_SECONDS = 1.5
 ISOLATED_SECONDS = 5.0
 FIRST_PAUSE = 0.05
 PROBE_PAUSE = 5.0
+MOST_LOSSES = 4
+"""How many executors in a row may be lost before the task that each of them ran is blamed."""
 
 T = TypeVar("T")
 
@@ -124,6 +126,7 @@ class Runner(ABC):
         self._startup = Startup()
         self._tasks: list[dict[str, str]] = []
         self._suspects: list[int] = []
+        self._losses = 0
         self._previous: dict[int, str] = {}
         self._turn: Turn | None = None
         self._standing: Membership | None = None
@@ -429,6 +432,7 @@ class Runner(ABC):
         if again:
             self._suspect(again, turn, TurnBroken("crashed", "its first attempt ended abruptly"))
         else:
+            self._losses = 0
             self._suspects = [t for t in self._suspects if t not in {r.task for r in reports}]
 
     def _take(self, report: Report) -> None:
@@ -454,7 +458,10 @@ class Runner(ABC):
         self._suspect([lease.task for lease in turn.leases], turn, broken)
 
     def _suspect(self, tasks: list[int], turn: Turn, broken: TurnBroken) -> None:
-        if self._suspects:
+        if self._losses < MOST_LOSSES and turn.lost_executor():
+            self._losses += 1
+            log.warning("an executor was lost, with what it ran; trying again")
+        elif self._suspects:
             self._suspects.remove(tasks[0])
             self._fail_task(tasks[0], _verdict(turn, broken))
         else:

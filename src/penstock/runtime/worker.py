@@ -114,11 +114,10 @@ class Worker:
 
     def _start_broker(self, java: Java, jars: Jars, say: Progress) -> None:
         say("starting Kafka")
-        self._broker = EmbeddedBroker(
-            self.config.data_dir / "kafka", java, jars, port=self._kafka_port
-        )
-        self._undo.append(self._broker.stop)
-        self._broker.start(progress=say)
+        broker = EmbeddedBroker(self.config.data_dir / "kafka", java, jars, port=self._kafka_port)
+        self._undo.append(broker.stop)
+        broker.start(progress=say)
+        self._broker = broker
 
     def _build(self, java: Java, jars: Jars) -> tuple[Context, Cluster, str]:
         config = self.config

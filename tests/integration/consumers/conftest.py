@@ -1,11 +1,67 @@
-"""Commands on the broker of this run."""
+"""Named consumers on the run's broker."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
 from commands import Commands
+from penstock.consumers import Consumer
+from penstock.consumers.directory import Directory
+from penstock.consumers.entries import Place
 from penstock.embedded import EmbeddedBroker
+from penstock.kafka.clients import Connection
+from topics import Topics
+
+Open = Callable[..., Consumer]
+
+
+@pytest.fixture
+def connection(broker: EmbeddedBroker) -> Connection:
+    return Connection(broker.bootstrap_servers)
+
+
+@pytest.fixture
+def topic(topics: Topics, name: str) -> str:
+    """A topic of the test's own, with the numbers 0 to 9 in its one partition."""
+    topics.create(name)
+    topics.produce(name, [b"%d" % n for n in range(10)])
+    return name
+
+
+@pytest.fixture
+def consumer(broker: EmbeddedBroker, topic: str) -> Iterator[Open]:
+    """Makes consumers of the topic under the test's own name, and closes them."""
+    made: list[Consumer] = []
+
+    def make(**options: Any) -> Consumer:
+        options.setdefault("name", f"reader-of-{topic}")
+        found = Consumer(
+            options.pop("topic", topic), bootstrap_servers=broker.bootstrap_servers, **options
+        )
+        made.append(found)
+        return found
+
+    yield make
+    for each in made:
+        each.close()
+
+
+@pytest.fixture
+def directory(connection: Connection) -> Directory:
+    return Directory(connection)
+
+
+@pytest.fixture
+def stands(directory: Directory, topic: str) -> Callable[[], dict[Place, int]]:
+    """Where the consumers of the topic stand, as they are listed."""
+
+    def listed() -> dict[Place, int]:
+        return {each.place: each.offset for each in directory.listed() if each.place.topic == topic}
+
+    return listed
 
 
 @pytest.fixture
@@ -14,4 +70,5 @@ def penstock(
     monkeypatch: pytest.MonkeyPatch,
     capsysbinary: pytest.CaptureFixture[bytes],
 ) -> Commands:
-    return Commands(broker.bootstrap_servers, monkeypatch, lambda: tuple(capsysbinary.readouterr()))
+    """Commands that talk to the run's broker."""
+    return Commands(broker.bootstrap_servers, monkeypatch, capsysbinary)

@@ -16,10 +16,12 @@ from differential.script import CONVERSATION
 from differential.sides import Side
 from differential.steps import Ask
 from penstock.embedded import EmbeddedBroker, Jars, Java
+from python_path import without_path
 from topics import Topics
 
 # As long as each other, so that places inside texts stay the same; and in no word of theirs.
 KAFKA_CONNECT, PENSTOCK = "zwest", "zeast"
+PLUGINS = Path(__file__).parents[2] / "plugins"
 
 
 @pytest.fixture
@@ -28,6 +30,7 @@ def sides(
 ) -> Iterator[tuple[Side, Side]]:
     """A worker of each kind, each with topics of its own."""
     monkeypatch.setenv("PENSTOCK_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.setenv("PYTHONPATH", without_path(PLUGINS))
     servers, topics = broker.bootstrap_servers, Topics(broker.bootstrap_servers)
     class_path = f"{ensure_connect_jars(java, print)}/*:{jars.broker}/*"
     folder = tmp_path / "files"

@@ -1,0 +1,146 @@
+"""The unread part of a topic as a DataFrame of Spark's."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from penstock.consumers.consumer import brokers
+from penstock.consumers.errors import ConsumerError, Fenced
+from penstock.consumers.keeper import Keeper
+from penstock.consumers.offset import Offset
+from penstock.consumers.options import Gone, OffsetManagement, Options
+from penstock.consumers.progress import Places
+from penstock.consumers.starting import Ranges, find_topic
+from penstock.kafka import clients
+from penstock.kafka.clients import Connection
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+PACKAGE = "org.apache.spark:spark-sql-kafka-0-10"
+JAVA_NAMES = {"sasl.mechanisms": "sasl.mechanism", "ssl.ca.location": "ssl.truststore.location"}
+
+
+class Unread:
+    """What lies between the place of a named consumer and the end of the topic.
+
+    Holds the name until it is closed, as any consumer does. The range is fixed: however often the
+    frame is read, it is the same records.
+    """
+
+    def __init__(self, spark: SparkSession, options: Options, connection: Connection) -> None:
+        admin = clients.admin(connection)
+        topic = find_topic(admin, options.topic, options.partitions)
+        self._name = options.name
+        self._keeper = Keeper(options, connection, admin, topic)
+        self._keeper.hold()
+        try:
+            ranges = Ranges(admin, topic)
+            self.starts: Places = self._keeper.starts(ranges)
+            self.ends: Places = {p: max(ranges.end[p], self.starts[p]) for p in self.starts}
+            self._keeper.register(self.starts)
+            self.frame: DataFrame = self._read(spark, options.topic, connection)
+        except BaseException:
+            self._keeper.release()
+            raise
+
+    def _read(self, spark: SparkSession, topic: str, connection: Connection) -> DataFrame:
+        reader = spark.read.format("kafka").options(
+            **{f"kafka.{key}": value for key, value in java_settings(connection).items()},
+            startingOffsets=_offsets(topic, self.starts),
+            endingOffsets=_offsets(topic, self.ends),
+            includeHeaders="true",
+            failOnDataLoss="true",
+        )
+        try:
+            return reader.load()
+        except Exception as error:
+            if "kafka" in str(error) and "data source" in str(error).lower():
+                raise ConsumerError(
+                    f"this Spark session has no Kafka source: start it with {PACKAGE}_2.13 of its "
+                    "own version in spark.jars.packages"
+                ) from error
+            raise
+
+    @property
+    def count(self) -> int:
+        """How many offsets lie in the range; markers of transactions are among them."""
+        return sum(end - self.starts[p] for p, end in self.ends.items())
+
+    def commit(self) -> None:
+        """All of the range is done: return when that is stored. Fenced if another took over."""
+        if self._keeper.fenced:
+            raise Fenced(f'consumer "{self._name}" was taken over: this range is read again there')
+        self._keeper.store(self.ends)
+        self._keeper.flush()
+
+    def close(self) -> None:
+        """Let go of the name; what was not committed is unread the next time."""
+        self._keeper.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def dataframe(
+    spark: SparkSession,
+    topic: str,
+    consumer: str,
+    *,
+    start: Offset = Offset.Beginning,
+    reset: Offset | None = None,
+    when_gone: str | Gone = Gone.FAIL,
+    ttl: float | None = None,
+    take_over: bool = False,
+    bootstrap_servers: str | None = None,
+    security: Mapping[str, str] | None = None,
+) -> Unread:
+    """What ``consumer`` has not read of a topic: ``unread.frame`` has the columns of Spark's Kafka
+    source, and ``unread.commit()`` says that it is done. To be closed, or used with ``with``."""
+    options = Options(
+        topic=topic,
+        name=consumer,
+        start=start,
+        reset=reset,
+        strategy=OffsetManagement.Manual,
+        when_gone=Gone(when_gone),
+        ttl=ttl,
+        take_over=take_over,
+    )
+    return Unread(spark, options, Connection(brokers(bootstrap_servers), dict(security or {})))
+
+
+def java_settings(connection: Connection) -> dict[str, str]:
+    """The connection as Java's clients, which are Spark's, want to be told it."""
+    given = {JAVA_NAMES.get(key, key): value for key, value in connection.security.items()}
+    name, password = given.pop("sasl.username", None), given.pop("sasl.password", None)
+    if name is not None and "sasl.jaas.config" not in given:
+        given["sasl.jaas.config"] = _login(given.get("sasl.mechanism", ""), name, password or "")
+    if "ssl.truststore.location" in given:
+        given["ssl.truststore.type"] = "PEM"
+    return {
+        "bootstrap.servers": connection.bootstrap_servers,
+        "isolation.level": "read_committed",
+        **given,
+    }
+
+
+def _login(mechanism: str, name: str, password: str) -> str:
+    package = "scram.Scram" if mechanism.startswith("SCRAM") else "plain.Plain"
+    module = f"org.apache.kafka.common.security.{package}LoginModule"
+    return f"{module} required username={json.dumps(name)} password={json.dumps(password)};"
+
+
+def _offsets(topic: str, places: Places) -> str:
+    return json.dumps({topic: {str(partition): place for partition, place in places.items()}})

@@ -1,0 +1,146 @@
+"""Keeps a consumer's place: holds its name, knows where it stood, stores where it stands."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Protocol
+
+from penstock.consumers.entries import Entry, Holder, Place, Snapshot, now
+from penstock.consumers.hold import Hold
+from penstock.consumers.options import Options
+from penstock.consumers.progress import Places
+from penstock.consumers.registry import Registry
+from penstock.consumers.starting import Ranges, Topic, starts, stored_places
+from penstock.kafka.clients import Connection, GroupAdmin
+from penstock.kafka.topics import Position
+
+SEEN_SECONDS = 60.0
+"""How often a consumer that reads nothing says that it is still there, unless its TTL is short."""
+
+
+class Right(Protocol):
+    """The right to commit under a name."""
+
+    @property
+    def holder(self) -> Holder:
+        """Who has it."""
+
+    @property
+    def fenced(self) -> bool:
+        """Whether it was lost for good."""
+
+    def commit(self, places: Mapping[Position, int]) -> None:
+        """Store positions; Fenced if somebody else has the right by now."""
+
+    def release(self) -> None:
+        """Give it back."""
+
+
+class Keeper:
+    """Of one name and one topic. ``store`` and ``release`` belong to one thread at a time."""
+
+    def __init__(
+        self, options: Options, connection: Connection, admin: GroupAdmin, topic: Topic
+    ) -> None:
+        self.name = options.name or ""
+        self.every = SEEN_SECONDS
+        self.resumed: frozenset[int] = frozenset()
+        """The partitions in which it went on from what was stored."""
+        self._options = options
+        self._connection = connection
+        self._admin = admin
+        self._topic = topic
+        self._registry = Registry(connection, admin)
+        self._right: Right | None = None
+        self._stored: Places = {}
+        self._seen = time.monotonic()
+
+    @property
+    def holds(self) -> bool:
+        """Whether it may store."""
+        return self._right is not None
+
+    @property
+    def fenced(self) -> bool:
+        """Whether somebody else has taken over the name."""
+        return self._right is not None and self._right.fenced
+
+    def hold(self) -> None:
+        """Become the only one who stores under the name; NameHeld if another does."""
+        self._registry.ensure()
+        hold = Hold(self._connection, self._admin, self._registry, self.name, self._options.slot)
+        hold.take(take_over=self._options.take_over)
+        self._right = hold
+
+    def share(self, right: Right) -> None:
+        """Store with a right that is shared with others, partition by partition."""
+        self._registry.ensure()
+        self._right = right
+
+    def starts(self, ranges: Ranges) -> Places:
+        """Where to begin in the partitions of ``ranges``."""
+        options = self._options
+        snapshot = self._registry.read()
+        stored = stored_places(self._admin, snapshot, self.name, self._topic)
+        self.every = self._how_often(snapshot)
+        known = {p: place for p, place in stored.items() if p in ranges.first}
+        self.resumed = frozenset(() if options.reset else known)
+        return starts(
+            known,
+            ranges,
+            start=options.start,
+            reset=options.reset,
+            when_gone=options.when_gone,
+            name=f'consumer "{self.name}"',
+        )
+
+    def _how_often(self, snapshot: Snapshot) -> float:
+        place = Place(self.name, self._topic.name, 0)
+        ttl = self._options.ttl_ms or snapshot.ttl(place, self._topic.id)
+        return SEEN_SECONDS if ttl is None else min(SEEN_SECONDS, ttl / 3000)
+
+    def register(self, begin: Mapping[int, int]) -> None:
+        """Be listed before anything was read, and stand there for whoever looks at the group."""
+        if self._options.ttl_ms is not None:
+            self._registry.write_ttl(self.name, self._options.ttl_ms)
+        self.store(begin)
+        self._registry.flush()
+
+    def store(self, places: Mapping[int, int], *, released: bool = False) -> None:
+        """Store what is new of these; now and then all, which says that the consumer is there."""
+        new = {p: place for p, place in places.items() if self._stored.get(p) != place}
+        if released or time.monotonic() - self._seen >= self.every:
+            new = dict(places)
+        if new:
+            self._store(new, released=released)
+
+    def _store(self, places: Mapping[int, int], *, released: bool) -> None:
+        """In the group first: whoever may not commit there says nothing in the registry either."""
+        right, topic = self._right, self._topic
+        assert right is not None  # noqa: S101 (asked before)
+        right.commit({(topic.name, p): place for p, place in places.items()})
+        self._stored.update(places)
+        self._seen = time.monotonic()
+        every, holder = int(self.every * 1000), replace(right.holder, released=released)
+        self._registry.write(
+            {
+                Place(self.name, topic.name, p): Entry(place, topic.id, now(), every, holder)
+                for p, place in places.items()
+            }
+        )
+
+    def forget(self, partitions: Mapping[int, int]) -> None:
+        """Store no more for these: another of the name reads them now."""
+        for partition in partitions:
+            self._stored.pop(partition, None)
+
+    def flush(self) -> None:
+        """Return when everything is stored for good."""
+        self._registry.flush()
+
+    def release(self) -> None:
+        """Let go of the name."""
+        if self._right is not None:
+            self._right.release()

@@ -1,0 +1,136 @@
+"""Instances of one name that share the partitions of a topic, by Kafka's own group protocol."""
+
+from __future__ import annotations
+
+import os
+import socket
+import uuid
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
+
+from penstock.consumers.entries import Holder
+from penstock.consumers.errors import NameHeld
+from penstock.consumers.member import COMMIT_SECONDS, LONGEST_POLL_MS, SESSION_MS
+from penstock.consumers.options import Options
+from penstock.consumers.progress import Batch, Places
+from penstock.consumers.reading import SETTINGS, fetched
+from penstock.kafka import clients, groups
+from penstock.kafka.clients import Connection, GroupAdmin
+from penstock.kafka.errors import BrokerUnavailable, describe
+from penstock.kafka.topics import Position
+
+
+class Lost(Protocol):
+    """Hears which partitions others read from now on."""
+
+    def __call__(self, partitions: frozenset[int], *, still_ours: bool) -> None:
+        """``still_ours``: whether what is done of them can be stored yet."""
+
+
+class SharedReading:
+    """Reads what the group gives it. Belongs to one thread, but for ``commit``."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        admin: GroupAdmin,
+        options: Options,
+        *,
+        on_gained: Callable[[frozenset[int]], Places],
+        on_lost: Lost,
+        when_gone: Callable[[int], int],
+    ) -> None:
+        """NameHeld if somebody holds the name for itself."""
+        self.holder = Holder(uuid.uuid4().hex, socket.gethostname(), os.getpid())
+        self.fenced = False
+        self.finished = False
+        self._topic = options.topic
+        self._on_gained = on_gained
+        self._on_lost = on_lost
+        self._when_gone = when_gone
+        self._mine: frozenset[int] = frozenset()
+        self._group = options.name or ""
+        _refuse_held(admin, self._group)
+        self._consumer = Consumer(
+            clients.reader_settings(
+                connection,
+                committed=options.committed_only,
+                group=self._group,
+                **{**SETTINGS, **_settings()},
+            ),
+            logger=clients.log,
+        )
+        self._consumer.subscribe(
+            [self._topic], on_assign=self._gained, on_revoke=self._revoked, on_lost=self._lost
+        )
+
+    def take(self, patience: float) -> Batch:
+        """What is there; waits up to ``patience`` seconds for a first record."""
+        return fetched(self._consumer, self._topic, patience, self._when_gone)
+
+    def commit(self, places: Mapping[Position, int]) -> None:
+        """Store positions of partitions that are this instance's; others are left alone."""
+        mine = self._mine
+        offsets = [TopicPartition(t, p, o) for (t, p), o in places.items() if p in mine]
+        if not offsets:
+            return
+        try:
+            self._consumer.commit(offsets=offsets, asynchronous=False)
+        except KafkaException as error:
+            if error.args[0].code() not in _PASSED_ON:
+                raise BrokerUnavailable(describe(error)) from error
+
+    def release(self) -> None:
+        """Nothing: the group learns it from ``close``."""
+
+    def close(self) -> None:
+        """Leave the group."""
+        self._consumer.close()
+
+    def _gained(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
+        self._mine = frozenset(each.partition for each in partitions)
+        starts = self._on_gained(self._mine) if self._mine else {}
+        consumer.assign([TopicPartition(self._topic, p, place) for p, place in starts.items()])
+
+    def _revoked(self, consumer: Consumer, _: list[TopicPartition]) -> None:
+        self._on_lost(self._mine, still_ours=True)
+        self._mine = frozenset()
+        consumer.unassign()
+
+    def _lost(self, consumer: Consumer, _: list[TopicPartition]) -> None:
+        self._on_lost(self._mine, still_ours=False)
+        self._mine = frozenset()
+        consumer.unassign()
+
+
+_PASSED_ON = frozenset(
+    {
+        KafkaError.REBALANCE_IN_PROGRESS,
+        KafkaError.ILLEGAL_GENERATION,
+        KafkaError.UNKNOWN_MEMBER_ID,
+        KafkaError._NO_OFFSET,
+    }
+)
+"""Others read on from what was stored before: that is what sharing means."""
+
+
+def _settings() -> dict[str, Any]:
+    return {
+        "group.protocol": "classic",
+        "session.timeout.ms": SESSION_MS,
+        "max.poll.interval.ms": LONGEST_POLL_MS,
+        "partition.assignment.strategy": "range",
+        "allow.auto.create.topics": False,
+        "socket.timeout.ms": int(COMMIT_SECONDS * 1000),
+    }
+
+
+def _refuse_held(admin: GroupAdmin, name: str) -> None:
+    held = [slot for slot in groups.static_members(admin, name) if slot is not None]
+    if held:
+        raise NameHeld(
+            f'consumer "{name}" is held by a process that reads {held[0]} alone: stop it first; if '
+            f"it has ended, its name is free again after {SESSION_MS // 1000} s."
+        )

@@ -1,0 +1,145 @@
+"""One name, one partition, one holder."""
+
+from __future__ import annotations
+
+import threading
+from itertools import islice
+
+import pytest
+
+from penstock.consumers import Fenced, NameHeld
+from penstock.consumers.entries import Place
+from penstock.consumers.member import Member
+from penstock.kafka import clients, groups
+from topics import Topics
+from waiting import eventually
+
+
+def take(records, count: int) -> list[str]:
+    return [record.text for record in islice(records, count)]
+
+
+def test_the_second_is_refused(consumer) -> None:
+    first = consumer()
+    assert take(first, 2) == ["0", "1"]
+    with pytest.raises(NameHeld, match=r"is reading .* already: process \d+ on .*--take-over"):
+        consumer().open()
+    assert take(first, 1) == ["2"], "and the first goes on"
+    first.flush()
+
+
+def test_the_second_takes_over_and_the_first_is_fenced(consumer, stands) -> None:
+    first = consumer(strategy="manual", flush=600)
+    take(first, 5)
+    first.commit()
+    first.flush()
+    take(first, 2)
+    first.commit()
+
+    second = consumer(strategy="manual", take_over=True)
+    assert take(second, 1) == ["5"]
+    with pytest.raises(Fenced, match=r"nothing can be committed here|was taken over"):
+        first.flush()
+    eventually(lambda: _is_fenced(first), what="a reader that notices")
+    first.close()
+    second.commit()
+    second.flush()
+    assert list(stands().values()) == [6], "what the first had in mind does not count"
+
+
+def _is_fenced(reader) -> bool:
+    try:
+        reader.commit()
+    except Fenced:
+        return True
+    return False
+
+
+@pytest.mark.parametrize(("held", "wanted"), [(None, [0]), ([0, 1], [1, 2]), ([2], None)], ids=str)
+def test_partitions_that_overlap(consumer, topics: Topics, name: str, held, wanted) -> None:
+    topics.create(f"{name}-3", partitions=3)
+    first = consumer(topic=f"{name}-3", partitions=held).open()
+    with pytest.raises(NameHeld):
+        consumer(topic=f"{name}-3", partitions=wanted).open()
+    second = consumer(topic=f"{name}-3", partitions=wanted, take_over=True).open()
+    eventually(lambda: _is_fenced(first), what="the first fenced")
+    second.commit()
+    second.flush()
+
+
+def test_different_partitions_and_topics_are_no_conflict(
+    consumer, topics: Topics, name: str, directory
+) -> None:
+    topics.create(f"{name}-3", partitions=3)
+    readers = [consumer(topic=f"{name}-3", partitions=[p]).open() for p in range(3)]
+    readers.append(consumer().open())
+    for reader in readers:
+        reader.flush()
+    mine = [each.place for each in directory.listed() if each.place.name == f"reader-of-{name}"]
+    assert mine == [
+        Place(f"reader-of-{name}", name, 0),
+        *(Place(f"reader-of-{name}", f"{name}-3", p) for p in range(3)),
+    ]
+
+
+def test_two_at_the_same_moment(consumer) -> None:
+    """Whoever comes second is refused, or the first is fenced; never do both go on."""
+    outcomes: list[object] = []
+    ready = threading.Barrier(2)
+
+    def begin() -> None:
+        reader = consumer()
+        ready.wait()
+        try:
+            reader.open()
+            take(reader, 1)
+        except NameHeld as error:
+            outcomes.append(error)
+        else:
+            outcomes.append(reader)
+
+    threads = [threading.Thread(target=begin) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    opened = [each for each in outcomes if not isinstance(each, NameHeld)]
+    if len(opened) == 2:
+        eventually(lambda: any(_is_fenced(each) for each in opened), what="one fenced")
+    able = [each for each in opened if not _is_fenced(each)]
+    assert len(able) <= 1
+
+
+def test_a_group_whose_members_share_it_is_left_alone(consumer, topics: Topics, topic: str) -> None:
+    from confluent_kafka import Consumer as Plain
+
+    other = Plain(
+        {
+            "bootstrap.servers": topics.bootstrap_servers,
+            "group.id": f"reader-of-{topic}",
+            "auto.offset.reset": "earliest",
+        }
+    )
+    try:
+        other.subscribe([topic])
+        eventually(lambda: other.poll(0.1) is not None, what="a member")
+        with pytest.raises(NameHeld, match="has members that share its partitions"):
+            consumer().open()
+    finally:
+        other.close()
+
+
+def test_a_member_that_was_away_commits_nothing(connection, topics: Topics, topic: str) -> None:
+    """It was thrown out and would be let in again: but somebody may have been here meanwhile."""
+    member = Member(connection, f"away-{topic}", topic, 6000)
+    try:
+        member.wait_until_joined(30)
+        member.commit({(topic, 0): 3})
+        groups.remove_members(connection, f"away-{topic}", [topic])
+        eventually(lambda: member.fenced, what="a member that notices")
+        with pytest.raises(Fenced):
+            member.commit({(topic, 0): 5})
+    finally:
+        member.stop()
+    found = groups.committed(clients.admin(connection), f"away-{topic}")
+    assert found == {(topic, 0): (3, "")}
