@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import click
+import typer
 
 from penstock.cli.streams import refuse_together, usage
 
@@ -42,7 +42,7 @@ def beginning_of(
         ("--since", since is not None),
     )
     if start is not None and end is not None and end < start:
-        raise click.UsageError(f"--end {end} lies before --start {start}: nothing would be read.")
+        raise typer.BadParameter(f"--end {end} lies before --start {start}: nothing would be read.")
     from penstock.consumers import Offset
 
     if beginning:

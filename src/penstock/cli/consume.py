@@ -7,7 +7,6 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import click
 import typer
 
 from penstock.cli.beginning import Beginning, beginning_of
@@ -188,7 +187,7 @@ def consume(
     named = {"--manual": manual, "--ttl": ttl is not None, "--take-over": take_over}
     _refuse_nameless(name, named | {"--reset": reset})
     if reset and not begin.option:
-        raise click.UsageError("--reset wants to know where to: -B, -H, -T, --start or --since.")
+        raise typer.BadParameter("--reset wants to know where to: -B, -H, -T, --start or --since.")
     with usage():
         options = _options(name, begin, ttl, reset=reset)
     with Stopping() as stopping:
@@ -223,7 +222,7 @@ def _refuse_forms(form: Form, *, keys: bool, template: str | None) -> None:
 def _refuse_nameless(name: str | None, given: dict[str, bool]) -> None:
     missing = [option for option, is_given in given.items() if is_given and name is None]
     if missing:
-        raise click.UsageError(f"{missing[0]} is about a named consumer: give its name with -c.")
+        raise typer.BadParameter(f"{missing[0]} is about a named consumer: give its name with -c.")
 
 
 def _options(name: str | None, begin: Beginning, ttl: str | None, *, reset: bool) -> dict[str, Any]:

@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import click
 import typer
 
 from penstock.cli.brokers import BootstrapServers, CommandConfig, reached
@@ -189,7 +188,7 @@ def _target(
         *([Offset.end()] if to_end else ()),
     ]
     if len(given) != 1:
-        raise click.UsageError("Give one of -B, -T, --to-offset, --to-time and --to-end.")
+        raise typer.BadParameter("Give one of -B, -T, --to-offset, --to-time and --to-end.")
     return given[0]
 
 

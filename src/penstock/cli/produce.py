@@ -9,7 +9,6 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, BinaryIO
 
-import click
 import typer
 
 from penstock.cli.brokers import BootstrapServers, CommandConfig, reached
@@ -100,7 +99,7 @@ def produce(
     refuse_together(("--key", key is not None), ("--key-separator", key_separator is not None))
     refuse_together(("--raw", raw), ("--key-separator", key_separator is not None))
     if key_separator == "":
-        raise click.UsageError("--key-separator cannot be empty.")
+        raise typer.BadParameter("--key-separator cannot be empty.")
     headers = [(name, text.encode()) for name, text in key_values("--header", header)]
     with _opened(file) as source:
         writer = TopicWriter(

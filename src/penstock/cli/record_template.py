@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-import click
+import typer
 
 from penstock.cli.record_printing import Printer, readable
 
@@ -60,7 +60,7 @@ def _word(name: str) -> Callable[[Record], str]:
     found = WORDS.get(name.strip())
     if found is None:
         allowed = ", ".join(f"{{{{{word}}}}}" for word in WORDS)
-        raise click.UsageError(
+        raise typer.BadParameter(
             f"-F cannot show {{{{{name}}}}}: a template may have {allowed} in it."
         )
     return found

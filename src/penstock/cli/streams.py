@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Annotated
 
-import click
 import typer
 
 from penstock.cli.completion import consumer_names, topic_names
@@ -31,14 +30,14 @@ def usage() -> Iterator[None]:
     try:
         yield
     except InvalidConsumer as error:
-        raise click.UsageError(str(error)) from error
+        raise typer.BadParameter(str(error)) from error
 
 
 def refuse_together(*given: tuple[str, bool]) -> None:
     """Wrong usage if more than one of these options is given."""
     named = [option for option, is_given in given if is_given]
     if len(named) > 1:
-        raise click.UsageError(f"{' and '.join(named)} exclude each other: give one of them.")
+        raise typer.BadParameter(f"{' and '.join(named)} exclude each other: give one of them.")
 
 
 def key_values(option: str, texts: Iterable[str] | None) -> list[tuple[str, str]]:
@@ -46,5 +45,5 @@ def key_values(option: str, texts: Iterable[str] | None) -> list[tuple[str, str]
     pairs = [text.partition("=") for text in texts or ()]
     for key, sign, _ in pairs:
         if not sign or not key:
-            raise click.UsageError(f"{option} wants KEY=VALUE, and not {key!r}.")
+            raise typer.BadParameter(f"{option} wants KEY=VALUE, and not {key!r}.")
     return [(key, value) for key, _, value in pairs]

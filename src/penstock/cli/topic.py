@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import click
 import typer
 
 from penstock.cli.brokers import BootstrapServers, CommandConfig, reached
@@ -113,7 +112,7 @@ def update(
     """
     settings = dict(key_values("--config", config))
     if consumer_ttl is None and not settings:
-        raise click.UsageError("Say what to change: --consumer-ttl or --config.")
+        raise typer.BadParameter("Say what to change: --consumer-ttl or --config.")
     ttl = _ttl(consumer_ttl) if consumer_ttl else None
     admin = _admin(bootstrap_servers, command_config)
     if settings:

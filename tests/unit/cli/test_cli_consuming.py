@@ -1,0 +1,135 @@
+"""What of the records that were read counts as read, however it ends."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+from collections.abc import Sequence
+from typing import Any, BinaryIO, cast
+
+import pytest
+from confluent_kafka import Message
+
+from penstock.cli.consuming import Ending, Pump, unheard
+from penstock.cli.record_printing import print_raw
+from penstock.cli.stopping import Stopping
+from penstock.consumers import Consumer, FlushFailed, Record
+
+
+class FakeConsumer:
+    """Hands out batches; an exception among them is raised."""
+
+    def __init__(self, *batches: Sequence[int] | Exception) -> None:
+        self._batches = list(batches)
+        self.handed = 0
+        self.committed = 0
+        self.commits = 0
+
+    def take(self, limit: int | None = None, *, patience: float | None = None) -> Any:
+        if not self._batches:
+            return None
+        batch = self._batches.pop(0)
+        if isinstance(batch, Exception):
+            raise batch
+        if limit is not None and limit < len(batch):
+            self._batches.insert(0, batch[limit:])
+            batch = batch[:limit]
+        self.handed += len(batch)
+        return [Record(Message(value=b"%d" % n, offset=n)) for n in batch]
+
+    def commit(self) -> None:
+        self.commits += 1
+        self.committed = self.handed
+
+
+class Sink(io.BytesIO):
+    """Takes so many writes, then fails."""
+
+    def __init__(self, writes: int, failure: type[BaseException]) -> None:
+        super().__init__()
+        self._left = writes
+        self._failure = failure
+
+    def write(self, data: Any) -> int:
+        if not self._left:
+            raise self._failure
+        self._left -= 1
+        return super().write(data)
+
+
+def pump(source: FakeConsumer, out: BinaryIO | None = None, **options: Any) -> Pump:
+    options.setdefault("named", True)
+    return Pump(cast(Consumer, source), print_raw, out or io.BytesIO(), **options)
+
+
+def test_everything_is_committed_at_the_end() -> None:
+    source, out = FakeConsumer([0, 1], [], [2]), io.BytesIO()
+    assert pump(source, out).run(Stopping()) is Ending.DONE
+    assert out.getvalue() == b"0\n1\n2\n"
+    assert source.committed == 3
+
+
+def test_a_limit_commits_just_what_was_printed() -> None:
+    source, out = FakeConsumer([0, 1], [2, 3, 4]), io.BytesIO()
+    assert pump(source, out, limit=3).run(Stopping()) is Ending.DONE
+    assert out.getvalue() == b"0\n1\n2\n"
+    assert source.committed == 3
+
+
+@pytest.mark.parametrize(
+    ("failure", "ending"),
+    [(BrokenPipeError, Ending.UNHEARD), (KeyboardInterrupt, Ending.STOPPED)],
+)
+def test_a_batch_that_was_not_written_is_not_committed(
+    failure: type[BaseException], ending: Ending
+) -> None:
+    source = FakeConsumer([0, 1], [2], [3])
+    assert pump(source, Sink(1, failure)).run(Stopping()) is ending
+    assert (source.handed, source.committed) == (3, 2)
+
+
+def test_manual_commits_nothing_before_the_end() -> None:
+    broken = FakeConsumer([0, 1], [2])
+    assert pump(broken, Sink(1, BrokenPipeError), at_end=True).run(Stopping()) is Ending.UNHEARD
+    assert broken.commits == 0
+    whole = FakeConsumer([0, 1], [2])
+    assert pump(whole, at_end=True).run(Stopping()) is Ending.DONE
+    assert (whole.commits, whole.committed) == (1, 3)
+
+
+def test_without_a_name_nothing_is_committed() -> None:
+    source = FakeConsumer([0])
+    assert pump(source, named=False).run(Stopping()) is Ending.DONE
+    assert source.commits == 0
+
+
+def test_a_failed_flush_is_told_and_it_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
+    source = FakeConsumer([0], FlushFailed("not stored"), [1])
+    assert pump(source).run(Stopping()) is Ending.DONE
+    assert source.committed == 2
+    assert capsys.readouterr().err == "not stored\n"
+
+
+def test_a_signal_ends_it_between_two_batches() -> None:
+    class Signalled(FakeConsumer):
+        def take(self, limit: int | None = None, *, patience: float | None = None) -> Any:
+            os.kill(os.getpid(), signal.SIGTERM)
+            return super().take(limit, patience=patience)
+
+    source, out = Signalled([0, 1], [2]), io.BytesIO()
+    with Stopping() as stopping:
+        assert pump(source, out, limit=5).run(stopping) is Ending.STOPPED
+    # What was taken when the signal came is neither printed nor committed.
+    assert (out.getvalue(), source.commits) == (b"", 0)
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+def test_a_closed_pipe_is_noticed_without_writing() -> None:
+    read, write = os.pipe()
+    with os.fdopen(write, "wb") as out:
+        assert not unheard(out)
+        os.close(read)
+        assert unheard(out)
+        assert pump(FakeConsumer([], [1]), out).run(Stopping()) is Ending.UNHEARD
+    assert not unheard(io.BytesIO())
