@@ -11,6 +11,8 @@ import logging
 import threading
 import time
 from collections.abc import Mapping
+from concurrent.futures import Future
+from queue import SimpleQueue
 from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
@@ -34,6 +36,8 @@ SESSION_MS = 10_000
 LONGEST_POLL_MS = 86_400_000
 COMMIT_SECONDS = 20.0
 RETRY_SECONDS = 0.1
+POLL_SECONDS = 0.01
+"""How long a commit may have to wait for our thread."""
 _REBALANCING = frozenset({KafkaError.REBALANCE_IN_PROGRESS, KafkaError.ILLEGAL_GENERATION})
 _FENCED = frozenset(
     {KafkaError.FENCED_INSTANCE_ID, KafkaError.UNKNOWN_MEMBER_ID, KafkaError._FATAL}
@@ -50,7 +54,7 @@ class Member:
         self.group = group
         self._joined = threading.Event()
         self._stopping = threading.Event()
-        self._committing = threading.Lock()
+        self._requests: SimpleQueue[tuple[list[TopicPartition], Future[None]]] = SimpleQueue()
         self._id = ""
         self._trouble: KafkaError | None = None
         self._consumer = Consumer(
@@ -99,11 +103,24 @@ class Member:
                 return
 
     def _commit(self, offsets: list[TopicPartition]) -> None:
-        # Under the lock the client cannot become another member between the look and the request.
-        with self._committing:
-            if self._trouble is not None:
-                raise KafkaException(self._trouble)
-            self._consumer.commit(offsets=offsets, asynchronous=False)
+        """Have our thread do it: the client lets nobody commit while another thread polls it."""
+        done: Future[None] = Future()
+        self._requests.put((offsets, done))
+        try:
+            done.result(COMMIT_SECONDS)
+        except TimeoutError:
+            raise KafkaException(KafkaError(KafkaError._TIMED_OUT)) from None
+
+    def _serve(self) -> None:
+        while not self._requests.empty():
+            offsets, done = self._requests.get()
+            try:
+                if self._trouble is not None:
+                    raise KafkaException(self._trouble)
+                self._consumer.commit(offsets=offsets, asynchronous=False)
+                done.set_result(None)
+            except KafkaException as error:
+                done.set_exception(error)
 
     def stop(self) -> None:
         """End the thread. The group keeps the slot until its session is over."""
@@ -120,7 +137,8 @@ class Member:
 
     def _step(self) -> None:
         try:
-            message = self._consumer.poll(0.1)
+            self._serve()
+            message = self._consumer.poll(POLL_SECONDS)
         except KafkaException as error:
             self._note(error.args[0])
             self._stopping.wait(RETRY_SECONDS)
@@ -137,16 +155,14 @@ class Member:
     def _assigned(self, consumer: Consumer, _: list[Any]) -> None:
         consumer.assign([])  # it is here to be a member, not to read
         known = consumer.memberid() or ""
-        with self._committing:
-            if self._id and known != self._id:
-                # It was away for longer than its session: somebody may have been here meanwhile.
-                self._trouble = KafkaError(KafkaError.UNKNOWN_MEMBER_ID)
-            self._id = self._id or known
+        if self._id and known != self._id:
+            # It was away for longer than its session: somebody may have been here meanwhile.
+            self._trouble = KafkaError(KafkaError.UNKNOWN_MEMBER_ID)
+        self._id = self._id or known
         self._joined.set()
 
     def _lost(self, consumer: Consumer, _: list[Any]) -> None:
-        with self._committing:
-            self._trouble = KafkaError(KafkaError.UNKNOWN_MEMBER_ID)
+        self._trouble = KafkaError(KafkaError.UNKNOWN_MEMBER_ID)
         consumer.unassign()
 
     def _fault(self, error: KafkaError) -> Exception:
