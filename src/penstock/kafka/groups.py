@@ -41,6 +41,14 @@ class GroupInUse(KafkaFault):
 
 
 _IN_USE = frozenset({KafkaError.NON_EMPTY_GROUP, KafkaError.UNKNOWN_MEMBER_ID})
+_COMING = frozenset(
+    {
+        KafkaError.NOT_COORDINATOR,
+        KafkaError.COORDINATOR_NOT_AVAILABLE,
+        KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+    }
+)
+"""What a cluster answers whose coordinator is about to be there: the first group of a new one."""
 _NO_GROUP = frozenset({KafkaError.GROUP_ID_NOT_FOUND, KafkaError.INVALID_GROUP_ID})
 
 
@@ -113,14 +121,19 @@ def members(client: AdminClient, group: str) -> set[str]:
 
 
 def _members(client: AdminClient, group: str) -> list[MemberDescription]:
-    coordinators = _coordinators(client)
-    try:
-        future = coordinators.describe_consumer_groups([group], **NEVER)
-        return list(_answer(client, coordinators, future[group]).members)
-    except KafkaException as error:
-        if error.args[0].code() in _NO_GROUP:
-            return []
-        raise _fault(client, group, error) from error
+    deadline = time.monotonic() + COORDINATOR_TIMEOUT
+    while True:
+        coordinators = _coordinators(client)
+        try:
+            future = coordinators.describe_consumer_groups([group], **NEVER)
+            return list(_answer(client, coordinators, future[group]).members)
+        except KafkaException as error:
+            code = error.args[0].code()
+            if code in _NO_GROUP:
+                return []
+            if code not in _COMING or time.monotonic() > deadline:
+                raise _fault(client, group, error) from error
+        time.sleep(UNSTABLE_PAUSE)
 
 
 def static_members(client: AdminClient, group: str) -> dict[str | None, str]:
