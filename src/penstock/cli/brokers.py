@@ -88,6 +88,7 @@ def _brokers_that_answer(connection: Connection) -> int:
         asked = admin.describe_cluster(request_timeout=ANSWER_SECONDS)
         return len(asked.result(ANSWER_SECONDS + 2).nodes)
     except (KafkaException, TimeoutError) as error:
+        admin.poll(0)  # what it has heard, it tells only when asked
         # The first says why, the later ones that it is still so.
         why = f" ({heard[0].str()})" if heard else ""
         raise BrokerUnavailable(
