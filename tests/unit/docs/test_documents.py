@@ -23,6 +23,7 @@ DOCUMENTS = [
         "docs/metrics.md",
         "docs/settings.md",
         "docs/kafka-connect.md",
+        "docs/consumers.md",
         "examples/README.md",
     )
 ]
