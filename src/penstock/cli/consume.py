@@ -59,18 +59,25 @@ FromBeginning = Annotated[
 ]
 Head = Annotated[
     int | None,
-    typer.Option("-H", "--head", min=0, help="Begin N after the first.", show_default=False),
+    typer.Option(
+        "-H", "--head", metavar="N", min=0, help="Begin N after the first.", show_default=False
+    ),
 ]
 Tail = Annotated[
     int | None,
-    typer.Option("-T", "--tail", min=0, help="Begin N before the end.", show_default=False),
+    typer.Option(
+        "-T", "--tail", metavar="N", min=0, help="Begin N before the end.", show_default=False
+    ),
 ]
 Start = Annotated[
-    int | None, typer.Option("--start", min=0, help="Begin at this offset.", show_default=False)
+    int | None,
+    typer.Option("--start", metavar="N", min=0, help="Begin at this offset.", show_default=False),
 ]
 End = Annotated[
     int | None,
-    typer.Option("--end", min=0, help="End with this offset, included.", show_default=False),
+    typer.Option(
+        "--end", metavar="N", min=0, help="End with this offset, included.", show_default=False
+    ),
 ]
 Since = Annotated[
     str | None,
@@ -83,13 +90,17 @@ Since = Annotated[
 ]
 Number = Annotated[
     int | None,
-    typer.Option("-n", "--num", min=1, help="End after N records.", show_default=False),
+    typer.Option(
+        "-n", "--num", metavar="N", min=1, help="End after N records.", show_default=False
+    ),
 ]
 UntilEnd = Annotated[
     bool,
     typer.Option("-d", "--disable-continuous", help="End where the topic ends now."),
 ]
-Keys = Annotated[bool, typer.Option("-k", "--key-value", help="Print `[key] value`.")]
+Keys = Annotated[
+    bool, typer.Option("-k", "--key-value", help="Print the key, in brackets, before the value.")
+]
 Template = Annotated[
     str | None,
     typer.Option(

@@ -86,10 +86,21 @@ class Pump:
         if records:
             data = self.printer(records)
             with stopping.at_once():
-                self.out.write(data)
-                self.out.flush()
+                write_all(self.out, data)
         if self.named and not self.at_end:
             self.consumer.commit()
+
+
+def write_all(out: BinaryIO, data: bytes) -> None:
+    """Return when the system has taken all of it.
+
+    Without a buffer (PYTHONUNBUFFERED) a write may take less, and a pipe that is closed meanwhile
+    takes just what it had room for.
+    """
+    left = memoryview(data)
+    while left:
+        left = left[out.write(left) :]
+    out.flush()
 
 
 def unheard(out: BinaryIO) -> bool:

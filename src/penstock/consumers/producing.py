@@ -69,6 +69,7 @@ class TopicWriter:
             self._fixed["partition"] = partition
         if headers:
             self._fixed["headers"] = list(headers)
+        self._aborted = False
         self._failures: list[tuple[int, KafkaError]] = []
         self._producer = self._made(connection, compression)
         self.sent = 0
@@ -77,7 +78,7 @@ class TopicWriter:
     @property
     def stored(self) -> int:
         """How many records are in the topic, once ``write`` has ended, in whichever way."""
-        return self.sent - len(self._failures)
+        return 0 if self._aborted else self.sent - len(self._failures)
 
     def write(self, records: Iterable[Outgoing], progress: Progress = lambda _: None) -> int:
         """Write all of them and return how many when they are stored.
@@ -116,10 +117,10 @@ class TopicWriter:
 
     def _abort(self) -> None:
         """If the brokers do not hear of it, they do the same when its time is over."""
+        self._aborted = True
         try:
             self._producer.purge()
             self._producer.abort_transaction(topics.ADMIN_TIMEOUT)
-            self.sent = 0
         except KafkaException:
             pass
 

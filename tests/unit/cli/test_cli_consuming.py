@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import signal
+import threading
 from collections.abc import Sequence
 from typing import Any, BinaryIO, cast
 
@@ -123,6 +124,17 @@ def test_a_signal_ends_it_between_two_batches() -> None:
     # What was taken when the signal came is neither printed nor committed.
     assert (out.getvalue(), source.commits) == (b"", 0)
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+def test_an_unbuffered_pipe_that_takes_only_a_part() -> None:
+    read, write = os.pipe()
+    source = FakeConsumer(range(100_000))
+    closing = threading.Timer(0.2, os.close, [read])
+    closing.start()
+    with os.fdopen(write, "wb", buffering=0) as out:
+        assert pump(source, cast(BinaryIO, out)).run(Stopping()) is Ending.UNHEARD
+    closing.join()
+    assert source.commits == 0
 
 
 def test_a_closed_pipe_is_noticed_without_writing() -> None:
