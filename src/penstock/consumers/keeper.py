@@ -131,10 +131,9 @@ class Keeper:
             }
         )
 
-    def forget(self, partitions: Mapping[int, int]) -> None:
-        """Store no more for these: another of the name reads them now."""
-        for partition in partitions:
-            self._stored.pop(partition, None)
+    def forget(self) -> None:
+        """Store everything anew: what is stored may be of others by now, or of before."""
+        self._stored = {}
 
     def flush(self) -> None:
         """Return when everything is stored for good."""

@@ -54,6 +54,7 @@ class Session:
         self._closed = threading.Event()
         self._trouble: Exception | None = None
         self._flusher: threading.Thread | None = None
+        self._to_register: Places = {}
         self._topic = find_topic(self._admin, options.topic, options.partitions)
         self._keeper = Keeper(options, connection, self._admin, self._topic)
         try:
@@ -94,6 +95,7 @@ class Session:
             self._options,
             on_gained=self._gained,
             on_lost=self._lost,
+            on_failed=self._keeper.forget,
             when_gone=self._instead,
         )
         self._keeper.share(shared)
@@ -104,8 +106,15 @@ class Session:
         begin = self._keeper.starts(self._ranges(partitions))
         with self._lock:
             self.progress.begin(begin)
-        self._keeper.register(begin)
+            self._to_register = begin
         return begin
+
+    def _register_gained(self) -> None:
+        """Not while the group is changing: nothing can be committed then."""
+        begin, self._to_register = self._to_register, {}
+        if begin:
+            with self._storing:
+                self._keeper.register(begin)
 
     def _lost(self, partitions: frozenset[int], *, still_ours: bool) -> None:
         """Another instance is to read these: what is done of them is stored while it may be."""
@@ -113,7 +122,7 @@ class Session:
             with self._storing:
                 self._keeper.store(self.progress.committed())
         with self._lock:
-            self._keeper.forget(dict.fromkeys(partitions, 0))
+            self._keeper.forget()
             self.progress.drop(partitions)
 
     def _ranges(self, partitions: frozenset[int] | None = None) -> Ranges:
@@ -160,6 +169,7 @@ class Session:
                 return self.progress.batch
         while not self._closed.is_set() and not self._source.finished:
             batch = self._source.take(PATIENCE)
+            self._register_gained()
             with self._lock:
                 self.progress.next_batch(batch)
             if batch.messages or (deadline is not None and time.monotonic() >= deadline):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import threading
 import uuid
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
@@ -40,9 +41,13 @@ class SharedReading:
         *,
         on_gained: Callable[[frozenset[int]], Places],
         on_lost: Lost,
+        on_failed: Callable[[], None],
         when_gone: Callable[[int], int],
     ) -> None:
-        """NameHeld if somebody holds the name for itself."""
+        """NameHeld if somebody holds the name for itself.
+
+        ``on_failed`` is called if what was committed beside a poll was not stored.
+        """
         self.holder = Holder(uuid.uuid4().hex, socket.gethostname(), os.getpid())
         self.fenced = False
         self.finished = False
@@ -50,7 +55,10 @@ class SharedReading:
         self._on_gained = on_gained
         self._on_lost = on_lost
         self._when_gone = when_gone
+        self._on_failed = on_failed
         self._mine: frozenset[int] = frozenset()
+        self._polling = threading.RLock()
+        self._trouble: KafkaError | None = None
         self._group = options.name or ""
         _refuse_held(admin, self._group)
         self._consumer = Consumer(
@@ -58,7 +66,7 @@ class SharedReading:
                 connection,
                 committed=options.committed_only,
                 group=self._group,
-                **{**SETTINGS, **_settings()},
+                **{**SETTINGS, **_settings(), "on_commit": self._committed},
             ),
             logger=clients.log,
         )
@@ -68,19 +76,36 @@ class SharedReading:
 
     def take(self, patience: float) -> Batch:
         """What is there; waits up to ``patience`` seconds for a first record."""
-        return fetched(self._consumer, self._topic, patience, self._when_gone)
+        with self._polling:
+            return fetched(self._consumer, self._topic, patience, self._when_gone)
 
     def commit(self, places: Mapping[Position, int]) -> None:
         """Store positions of partitions that are this instance's; others are left alone."""
         mine = self._mine
         offsets = [TopicPartition(t, p, o) for (t, p), o in places.items() if p in mine]
-        if not offsets:
-            return
+        trouble, self._trouble = self._trouble, None
+        if trouble is not None:
+            raise BrokerUnavailable(describe(trouble))
+        if offsets and self._polling.acquire(blocking=False):
+            try:
+                self._commit(offsets)
+            finally:
+                self._polling.release()
+        elif offsets:
+            # The client answers nobody else while it is polled: the poll will hear of it.
+            self._consumer.commit(offsets=offsets, asynchronous=True)
+
+    def _commit(self, offsets: list[TopicPartition]) -> None:
         try:
             self._consumer.commit(offsets=offsets, asynchronous=False)
         except KafkaException as error:
             if error.args[0].code() not in _PASSED_ON:
                 raise BrokerUnavailable(describe(error)) from error
+
+    def _committed(self, error: KafkaError | None, _: list[TopicPartition]) -> None:
+        if error is not None and error.code() not in _PASSED_ON:
+            self._trouble = error
+            self._on_failed()
 
     def release(self) -> None:
         """Nothing: the group learns it from ``close``."""

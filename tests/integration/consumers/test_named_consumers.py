@@ -67,11 +67,11 @@ def test_a_loop_that_was_left_goes_on_behind_its_last_record(consumer) -> None:
 
 
 def test_second_runs_read_only_what_is_new(consumer, topics: Topics, topic: str) -> None:
-    assert numbers(consumer(until_end=True)) == list(range(10))
+    with consumer(until_end=True) as reader:
+        assert numbers(reader) == list(range(10))
     for n in (10, 11):
-        consumer(name="somebody-else")  # does not matter
         topics.produce(topic, [b"%d" % n])
-        with consumer(until_end=True, take_over=True) as reader:
+        with consumer(until_end=True) as reader:
             assert numbers(reader) == [n]
 
 
