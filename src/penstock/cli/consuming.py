@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import select
+import stat
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import TYPE_CHECKING, BinaryIO
@@ -18,6 +19,11 @@ if TYPE_CHECKING:
 
 PATIENCE = 0.2
 """Seconds between two looks at whether anybody still wants to know."""
+
+
+PIPE_CHUNK = select.PIPE_BUF
+"""What a pipe that has room takes without keeping us waiting."""
+FILE_CHUNK = 1024 * 1024
 
 
 class Ending(Enum):
@@ -84,23 +90,32 @@ class Pump:
 
     def _write(self, records: list[Record], stopping: Stopping) -> None:
         if records:
-            data = self.printer(records)
-            with stopping.at_once():
-                write_all(self.out, data)
+            write_all(self.out, self.printer(records), stopping)
         if self.named and not self.at_end:
             self.consumer.commit()
 
 
-def write_all(out: BinaryIO, data: bytes) -> None:
-    """Return when the system has taken all of it.
+def write_all(out: BinaryIO, data: bytes, stopping: Stopping) -> None:
+    """Return when the system has taken all of it; KeyboardInterrupt if it takes no more and a stop
+    is requested.
 
-    Without a buffer (PYTHONUNBUFFERED) a write may take less, and a pipe that is closed meanwhile
-    takes just what it had room for.
+    Nothing interrupts a write: it would not be known then how much of it was taken.
     """
+    try:
+        number = out.fileno()
+    except (io.UnsupportedOperation, ValueError):
+        out.write(data)
+        return
+    out.flush()
+    size = FILE_CHUNK if stat.S_ISREG(os.fstat(number).st_mode) else PIPE_CHUNK
+    ready = select.poll()
+    ready.register(number, select.POLLOUT)
     left = memoryview(data)
     while left:
-        left = left[out.write(left) :]
-    out.flush()
+        if ready.poll(PATIENCE * 1000):
+            left = left[os.write(number, left[:size]) :]
+        elif stopping.requested:
+            raise KeyboardInterrupt
 
 
 def unheard(out: BinaryIO) -> bool:

@@ -13,6 +13,7 @@ import typer
 
 from penstock.cli.brokers import BootstrapServers, CommandConfig, reached
 from penstock.cli.output import console
+from penstock.cli.stopping import Stopping
 from penstock.cli.streams import TopicName, key_values, refuse_together
 
 if TYPE_CHECKING:
@@ -119,7 +120,8 @@ def _write(writer: TopicWriter, records: Iterator[Outgoing], topic: str, *, type
     """Write all of them and say how many, whatever happens."""
     out = console(stderr=True)
     try:
-        with _progress(shown=not typed) as tell:
+        # SIGTERM ends it as Ctrl-C does: a transaction is aborted, not left to time out.
+        with Stopping() as stopping, stopping.at_once(), _progress(shown=not typed) as tell:
             writer.write(records, tell)
     finally:
         noun = "record" if writer.stored == 1 else "records"

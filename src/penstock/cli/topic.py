@@ -211,8 +211,13 @@ def delete(
     for topic in topics:
         if places := admin.consumers(topic):
             warn(f'consumers of topic "{topic}" that go with it: {", ".join(_listed(places))}')
-    if not (yes or force) and sys.stdin.isatty() and sys.stdout.isatty():
+    if not (yes or force) and on_a_terminal():
         typer.confirm(f"Delete {', '.join(topics)}?", abort=True, err=True)
     for topic in topics:
         admin.delete(topic, internal=force)
         say(f'topic "{topic}" deleted')
+
+
+def on_a_terminal() -> bool:
+    """Whether there is a person to be asked."""
+    return sys.stdin.isatty() and sys.stdout.isatty()

@@ -20,6 +20,8 @@ from penstock.consumers.entries import (
     ttl_key,
     ttl_value,
 )
+from penstock.consumers.errors import NoSuchTopic
+from penstock.consumers.starting import find_topic
 from penstock.kafka import clients, topics
 from penstock.kafka.clients import Connection, GroupAdmin
 from penstock.kafka.errors import BrokerUnavailable, describe
@@ -43,6 +45,7 @@ class Registry:
         self._admin = admin
         self._lock = threading.Lock()
         self._producer: Producer | None = None
+        self._found = False
         self._failures: list[KafkaError] = []
 
     def ensure(self) -> None:
@@ -52,10 +55,20 @@ class Registry:
     def read(self) -> Snapshot:
         """Everything that was written before this call. Without the topic there is nothing."""
         snapshot = Snapshot()
+        if not self._exists():
+            return snapshot
         end = topics.ends(self._admin, [(TOPIC, 0)], committed=False).get((TOPIC, 0), 0)
         if end:
             self._read_into(snapshot, end)
         return snapshot
+
+    def _exists(self) -> bool:
+        """Asked first: where a topic ends that is not there, the client asks again and again."""
+        try:
+            self._found = self._found or bool(find_topic(self._admin, TOPIC).partitions)
+        except NoSuchTopic:
+            return False
+        return self._found
 
     def _read_into(self, snapshot: Snapshot, end: int) -> None:
         deadline = time.monotonic() + READ_SECONDS

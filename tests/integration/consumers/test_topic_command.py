@@ -113,7 +113,7 @@ def test_internal_topics_are_hidden(penstock: Commands, topics: Topics, name: st
 def test_no_broker(penstock: Commands, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("penstock.cli.brokers.ANSWER_SECONDS", 1.0)
     address = f"127.0.0.1:{free_port()}"
-    for args in (["topic", "list"], ["consume", "t"], ["produce", "t"], ["consumer", "list"]):
+    for args in (["consume", "t"], ["consumer", "list"]):
         failed = penstock(*args, "--bootstrap-servers", address)
         assert failed.code == 1
         assert failed.out == ""

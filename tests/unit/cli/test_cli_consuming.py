@@ -121,8 +121,8 @@ def test_a_signal_ends_it_between_two_batches() -> None:
     source, out = Signalled([0, 1], [2]), io.BytesIO()
     with Stopping() as stopping:
         assert pump(source, out, limit=5).run(stopping) is Ending.STOPPED
-    # What was taken when the signal came is neither printed nor committed.
-    assert (out.getvalue(), source.commits) == (b"", 0)
+    # What was taken when the signal came is printed and committed, the next batch is not.
+    assert (out.getvalue(), source.committed) == (b"0\n1\n", 2)
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
 
 
@@ -134,6 +134,16 @@ def test_an_unbuffered_pipe_that_takes_only_a_part() -> None:
     with os.fdopen(write, "wb", buffering=0) as out:
         assert pump(source, cast(BinaryIO, out)).run(Stopping()) is Ending.UNHEARD
     closing.join()
+    assert source.commits == 0
+
+
+def test_a_signal_ends_a_write_that_nobody_reads() -> None:
+    read, write = os.pipe()
+    source = FakeConsumer(range(100_000))
+    with Stopping() as stopping, os.fdopen(write, "wb") as out:
+        threading.Timer(0.2, os.kill, [os.getpid(), signal.SIGINT]).start()
+        assert pump(source, out).run(stopping) is Ending.STOPPED
+    os.close(read)
     assert source.commits == 0
 
 

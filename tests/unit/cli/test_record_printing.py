@@ -19,7 +19,12 @@ TIME = 1_772_366_400_123
 
 
 def record(value: bytes | None, key: bytes | None = None, **more: Any) -> Record:
-    given = {"topic": "t", "partition": 3, "offset": 7, "timestamp": (TIMESTAMP_CREATE_TIME, TIME)}
+    given: dict[str, Any] = {
+        "topic": "t",
+        "partition": 3,
+        "offset": 7,
+        "timestamp": (TIMESTAMP_CREATE_TIME, TIME),
+    }
     return Record(Message(**(given | more), value=value, key=key))
 
 
