@@ -7,6 +7,7 @@ import socket
 import threading
 import uuid
 from collections.abc import Callable, Mapping
+from queue import SimpleQueue
 from typing import Any, Protocol
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
@@ -46,7 +47,7 @@ class SharedReading:
     ) -> None:
         """NameHeld if somebody holds the name for itself.
 
-        ``on_failed`` is called if what was committed beside a poll was not stored.
+        ``on_failed`` is called if what was to be committed was not stored.
         """
         self.holder = Holder(uuid.uuid4().hex, socket.gethostname(), os.getpid())
         self.fenced = False
@@ -57,8 +58,9 @@ class SharedReading:
         self._when_gone = when_gone
         self._on_failed = on_failed
         self._mine: frozenset[int] = frozenset()
+        self._last: Places = {}
         self._polling = threading.RLock()
-        self._trouble: KafkaError | None = None
+        self._waiting: SimpleQueue[list[TopicPartition]] = SimpleQueue()
         self._group = options.name or ""
         _refuse_held(admin, self._group)
         self._consumer = Consumer(
@@ -66,7 +68,7 @@ class SharedReading:
                 connection,
                 committed=options.committed_only,
                 group=self._group,
-                **{**SETTINGS, **_settings(), "on_commit": self._committed},
+                **{**SETTINGS, **_settings()},
             ),
             logger=clients.log,
         )
@@ -77,35 +79,38 @@ class SharedReading:
     def take(self, patience: float) -> Batch:
         """What is there; waits up to ``patience`` seconds for a first record."""
         with self._polling:
+            while not self._waiting.empty():
+                self._commit(self._waiting.get())
             return fetched(self._consumer, self._topic, patience, self._when_gone)
 
     def commit(self, places: Mapping[Position, int]) -> None:
         """Store positions of partitions that are this instance's; others are left alone."""
-        mine = self._mine
-        offsets = [TopicPartition(t, p, o) for (t, p), o in places.items() if p in mine]
-        trouble, self._trouble = self._trouble, None
-        if trouble is not None:
-            raise BrokerUnavailable(describe(trouble))
-        if offsets and self._polling.acquire(blocking=False):
+        offsets = [TopicPartition(t, p, o) for (t, p), o in places.items()]
+        if self._polling.acquire(blocking=False):
             try:
                 self._commit(offsets)
             finally:
                 self._polling.release()
-        elif offsets:
-            # The client answers nobody else while it is polled: the poll will hear of it.
-            self._consumer.commit(offsets=offsets, asynchronous=True)
+        else:
+            # The client answers nobody else while it is polled: whoever polls it commits.
+            self._waiting.put(offsets)
 
     def _commit(self, offsets: list[TopicPartition]) -> None:
+        """Those of partitions that are still ours, and not what has waited for too long."""
+        new = [o for o in offsets if o.partition in self._mine and self._is_newer(o)]
+        if not new:
+            return
         try:
-            self._consumer.commit(offsets=offsets, asynchronous=False)
+            self._consumer.commit(offsets=new, asynchronous=False)
         except KafkaException as error:
             if error.args[0].code() not in _PASSED_ON:
+                self._on_failed()
                 raise BrokerUnavailable(describe(error)) from error
+        else:
+            self._last.update({o.partition: o.offset for o in new})
 
-    def _committed(self, error: KafkaError | None, _: list[TopicPartition]) -> None:
-        if error is not None and error.code() not in _PASSED_ON:
-            self._trouble = error
-            self._on_failed()
+    def _is_newer(self, offset: TopicPartition) -> bool:
+        return offset.offset >= self._last.get(offset.partition, 0)
 
     def release(self) -> None:
         """Nothing: the group learns it from ``close``."""
@@ -116,6 +121,7 @@ class SharedReading:
 
     def _gained(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
         self._mine = frozenset(each.partition for each in partitions)
+        self._last = {}
         starts = self._on_gained(self._mine) if self._mine else {}
         consumer.assign([TopicPartition(self._topic, p, place) for p, place in starts.items()])
 

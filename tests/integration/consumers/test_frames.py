@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from penstock.consumers import Fenced, NameHeld, dataframe
@@ -14,7 +16,7 @@ from topics import Topics
 def unread(worker: Worker, broker: EmbeddedBroker, topic: str):
     """What a consumer of the topic has not read, in the session of the run's worker."""
     spark = worker.herder._context.engine.session.get()
-    brokers = {"bootstrap_servers": broker.bootstrap_servers}
+    brokers: dict[str, Any] = {"bootstrap_servers": broker.bootstrap_servers}
     return lambda **options: dataframe(spark, topic, f"reader-of-{topic}", **brokers, **options)
 
 

@@ -180,7 +180,7 @@ def test_a_topic_that_does_not_exist(consumer, topics: Topics, name: str) -> Non
 def test_records_tell_everything(consumer, topics: Topics, name: str) -> None:
     producer = topics.transaction(f"test-{name}-records")
     topics.create(f"{name}-r")
-    headers = [("a", b"1"), ("a", b"2"), ("none", None)]
+    headers: list[tuple[str, str | bytes | None]] = [("a", b"1"), ("a", b"2"), ("none", None)]
     producer.produce(
         f"{name}-r", '{"ü": 1}'.encode(), b"k", headers=headers, timestamp=1_700_000_000_123
     )

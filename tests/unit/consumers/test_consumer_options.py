@@ -17,7 +17,7 @@ from penstock.consumers import (
 )
 from penstock.consumers.offset import Kind
 
-BROKERS = {"bootstrap_servers": "unasked:9092"}
+BROKERS: dict[str, Any] = {"bootstrap_servers": "unasked:9092"}
 
 
 @pytest.mark.parametrize(
