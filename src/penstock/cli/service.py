@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from penstock.consumers.sweeper import SWEEP_SECONDS, Sweeper
+from penstock.kafka.clients import Connection
 from penstock.rest import RestServer, create_app, listen
+from penstock.rest.consumers_api import ConsumersApi
 from penstock.rest.protection import Protection
 from penstock.runtime.listeners import advertised
 from penstock.runtime.rest_config import RestConfig
@@ -42,7 +45,9 @@ class Service:
         self.worker = Worker(
             config, embedded_kafka_port=kafka_port, worker_id=address, tls=rest.tls
         )
-        app = create_app(self.worker.herder, rest.host_names, protection)
+        consumers = ConsumersApi(self._connection)
+        app = create_app(self.worker.herder, rest.host_names, protection, consumers)
+        self._sweeper = Sweeper(self._connection, self.worker.herder.leads, SWEEP_SECONDS)
         self.rest = RestServer(app, host, port, listener, rest.tls)
 
     @property
@@ -55,6 +60,9 @@ class Service:
         """Where Kafka is; empty before `start` has found out."""
         return self.worker.bootstrap_servers
 
+    def _connection(self) -> Connection:
+        return self.worker.config.connection(self.bootstrap_servers)
+
     def serve(self) -> None:
         """Answer requests; health says that the worker is starting."""
         self.rest.start()
@@ -62,9 +70,11 @@ class Service:
     def start(self, progress: Callable[[str], None]) -> None:
         """Return once the worker is ready; ``progress`` hears what it waits for."""
         self.worker.start(progress)
+        self._sweeper.start()
 
     def stop(self) -> None:
         """End both. REST first, so that nobody asks a worker that is going down."""
+        self._sweeper.stop()
         try:
             self.rest.stop()
         finally:

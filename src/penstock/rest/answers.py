@@ -91,6 +91,28 @@ VALIDATION = _object(
 )
 
 
+_PLACE: dict[str, Schema] = {"consumer": STRING, "topic": STRING, "partition": INTEGER}
+CONSUMERS = _list(
+    _object(
+        _PLACE,
+        offset=INTEGER,
+        lag=INTEGER,
+        seen_ms=INTEGER,
+        expires_ms=_or_null(INTEGER),
+    )
+)
+_TOPIC: dict[str, Schema] = {
+    "name": STRING,
+    "id": STRING,
+    "partitions": INTEGER,
+    "replication": INTEGER,
+    "status": {"enum": ["provisioned", "degraded", "offline"]},
+    "reason": STRING,
+}
+TOPICS = _list(_object(_TOPIC))
+TOPIC = _object(_TOPIC, consumer_ttl_ms=_or_null(INTEGER), consumers=_list(STRING))
+
+
 def gives(schema: Schema, status: int = 200, description: str = "Successful Response") -> Responses:
     """What a route answers with, as FastAPI takes it for the document."""
     content = {"application/json": {"schema": schema}}

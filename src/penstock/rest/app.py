@@ -12,6 +12,7 @@ from penstock.rest import (
     errors,
     forwarding,
     routes_connectors,
+    routes_consumers,
     routes_internal,
     routes_loggers,
     routes_metrics,
@@ -22,6 +23,7 @@ from penstock.rest import (
 from penstock.rest.audited_herder import auditing
 from penstock.rest.auth import Auth
 from penstock.rest.calls import Calls, refuse_while_starting
+from penstock.rest.consumers_api import ConsumersApi
 from penstock.rest.guard import Guard
 from penstock.rest.herder_api import HerderApi
 from penstock.rest.leaving import Leaving
@@ -39,13 +41,14 @@ def create_app(
     herder: HerderApi,
     host_names: Collection[str] = ("localhost",),
     protection: Protection | None = None,
+    consumers: ConsumersApi | None = None,
 ) -> FastAPI:
     """Make the application that serves ``herder``.
 
     It may be served before the herder's worker has started: until then all but ``/``, ``/health``
     and the loggers answer 503. ``host_names`` are the names under which clients may address it,
     beside any plain address. Without ``protection`` everybody who reaches it may do everything;
-    secrets are hidden in any case.
+    secrets are hidden in any case. With ``consumers`` it answers about these and about topics too.
     """
     protection = protection or Protection()
     app = FastAPI(
@@ -59,6 +62,7 @@ def create_app(
     )
     masked = masking(auditing(herder), protection.secret_keys, shows_stored=protection.shows_stored)
     app.state.calls = Calls(masked)
+    app.state.consumers = consumers
     app.include_router(routes_worker.router)
     app.include_router(routes_loggers.router)
     for routes in (
@@ -67,6 +71,7 @@ def create_app(
         routes_offsets,
         routes_plugins,
         routes_internal,
+        *((routes_consumers,) if consumers else ()),
     ):
         app.include_router(routes.router, dependencies=[Depends(refuse_while_starting)])
     errors.install(app)

@@ -84,6 +84,10 @@ class Herder:
         with self._locks[name], about(name):
             yield
 
+    def leads(self) -> bool:
+        """Whether this worker leads at this moment."""
+        return self._cluster is not None and self._cluster.leading
+
     def _must_lead(self) -> None:
         if self._cluster is None or not self._cluster.leading:
             raise NotLeading(NO_LEADER)

@@ -1,0 +1,235 @@
+"""Named consumers and topics as the REST API answers about them: JSON, and Connect's statuses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import Any
+
+from penstock.consumers import Offset
+from penstock.consumers.directory import Listed
+from penstock.consumers.entries import Place
+from penstock.consumers.errors import (
+    ConsumerError,
+    InternalTopic,
+    InvalidConsumer,
+    NameHeld,
+    NoSuchTopic,
+    OffsetGone,
+    TopicExists,
+)
+from penstock.consumers.times import parse_time, parse_ttl
+from penstock.consumers.topics_admin import Described, TopicsAdmin
+from penstock.kafka.clients import Connection
+from penstock.kafka.errors import AccessDenied, KafkaFault
+from penstock.rest.audit import audit
+from penstock.runtime.errors import (
+    BadRequest,
+    Conflict,
+    Forbidden,
+    InternalError,
+    NotFound,
+    RequestError,
+)
+
+Json = dict[str, Any]
+OFFSETS = {"beginning": Offset.from_beginning, "end": Offset.from_end, "offset": Offset.absolute}
+_STATUSES: tuple[tuple[type[Exception], type[RequestError]], ...] = (
+    (NoSuchTopic, NotFound),
+    (NameHeld, Conflict),
+    (TopicExists, Conflict),
+    (InternalTopic, Forbidden),
+    (InvalidConsumer, BadRequest),
+    (OffsetGone, BadRequest),
+    (ConsumerError, BadRequest),
+    (AccessDenied, Forbidden),
+    (KafkaFault, InternalError),
+)
+
+
+class ConsumersApi:
+    """What the routes call. Methods block, answer with what JSON can hold, raise RequestError."""
+
+    def __init__(self, connection: Callable[[], Connection]) -> None:
+        """``connection`` is asked with the first request: before, there may be no broker yet."""
+        self._connection = connection
+        self._made: TopicsAdmin | None = None
+
+    @property
+    def _topics(self) -> TopicsAdmin:
+        self._made = self._made or TopicsAdmin(self._connection())
+        return self._made
+
+    def consumers(self) -> list[Json]:
+        """Every partition of every consumer."""
+        with _translated():
+            return [_listed(each) for each in self._topics.directory.listed()]
+
+    def delete_consumer(
+        self, name: str, topic: str | None, partition: int | None, *, force: bool
+    ) -> list[Json]:
+        """Forget a consumer, or some of it; what was forgotten."""
+        with _changing(f"delete consumer {name}"):
+            found = self._topics.directory.delete(
+                name, topic=topic, partition=partition, force=force
+            )
+            if not found:
+                raise NotFound(f'there is no consumer "{name}" of which this could be deleted')
+            return [_place(place) for place in found]
+
+    def keep_consumer(self, name: str, body: bytes) -> None:
+        """Set a consumer's TTL."""
+        ttl = _ttl(_object(body, "ttl"), "ttl")
+        with _changing(f"update consumer {name}"):
+            self._topics.directory.keep_for(name, ttl)
+
+    def reset_consumer(self, name: str, body: bytes) -> list[Json]:
+        """Have a consumer go on elsewhere; where it will."""
+        asked = _object(body, "topic", "partitions", "to", "take_over")
+        with _changing(f"reset consumer {name}"):
+            moved = self._topics.directory.reset(
+                name,
+                _text(asked, "topic"),
+                _offset(asked.get("to")),
+                partitions=_numbers(asked.get("partitions")),
+                take_over=asked.get("take_over") is True,
+            )
+        return [{**_place(place), "offset": offset} for place, offset in moved.items()]
+
+    def topics(self, *, internal: bool) -> list[Json]:
+        """All topics."""
+        with _translated():
+            return [_described(each) for each in self._topics.listed(internal=internal)]
+
+    def topic(self, topic: str) -> Json:
+        """One topic, with its consumers."""
+        with _translated():
+            found = self._topics.describe(topic)
+            ttl = self._topics.directory.ttl_of_topic(topic, found.id)
+            consumers = [f"{p.name}/{p.partition}" for p in self._topics.consumers(topic)]
+            return {**_described(found), "consumer_ttl_ms": ttl, "consumers": consumers}
+
+    def create_topic(self, body: bytes) -> Json:
+        """Make a topic."""
+        asked = _object(body, "name", "partitions", "replication", "config", "consumer_ttl")
+        name = _text(asked, "name")
+        with _changing(f"create topic {name}"):
+            self._topics.create(
+                name,
+                partitions=_number(asked.get("partitions", 1), "partitions"),
+                replication=_number(asked.get("replication", -1), "replication"),
+                config=_texts(asked.get("config") or {}),
+                consumer_ttl_ms=_ttl(asked, "consumer_ttl"),
+            )
+        return self.topic(name)
+
+    def keep_consumers_of(self, topic: str, body: bytes) -> Json:
+        """Set the TTL of a topic's consumers."""
+        ttl = _ttl(_object(body, "consumer_ttl"), "consumer_ttl")
+        with _changing(f"update topic {topic}"):
+            self._topics.directory.keep_consumers_of(topic, ttl)
+        return self.topic(topic)
+
+    def delete_topic(self, topic: str, *, force: bool) -> list[Json]:
+        """Delete a topic; the consumers that went with it."""
+        with _changing(f"delete topic {topic}"):
+            return [_place(place) for place in self._topics.delete(topic, internal=force)]
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    try:
+        yield
+    except tuple(kind for kind, _ in _STATUSES) as error:
+        status = next(status for kind, status in _STATUSES if isinstance(error, kind))
+        raise status(str(error)) from error
+
+
+@contextmanager
+def _changing(what: str) -> Iterator[None]:
+    """Leave a line in the audit, whatever comes of it."""
+    try:
+        with _translated():
+            yield
+    except RequestError as error:
+        audit(what, None, f"refused: {error.status}")
+        raise
+    audit(what, None, "done")
+
+
+def _place(place: Place) -> Json:
+    return {"consumer": place.name, "topic": place.topic, "partition": place.partition}
+
+
+def _listed(listed: Listed) -> Json:
+    told = {"offset": listed.offset, "lag": listed.lag}
+    return {**_place(listed.place), **told, "seen_ms": listed.seen, "expires_ms": listed.expires}
+
+
+def _described(topic: Described) -> Json:
+    return asdict(topic)
+
+
+def _object(body: bytes, *allowed: str) -> Json:
+    try:
+        value = json.loads(body)
+    except ValueError as error:
+        raise BadRequest(f"the body is no JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise BadRequest("the body must be a JSON object")
+    if unknown := sorted(value.keys() - set(allowed)):
+        raise BadRequest(f"unknown: {', '.join(unknown)}; there are {', '.join(allowed)}")
+    return value
+
+
+def _text(asked: Json, key: str) -> str:
+    value = asked.get(key)
+    if not isinstance(value, str) or not value:
+        raise BadRequest(f'"{key}" is needed, and is a text')
+    return value
+
+
+def _texts(value: Any) -> dict[str, str]:
+    if not isinstance(value, dict) or not all(isinstance(each, str) for each in value.values()):
+        raise BadRequest('"config" is an object of texts')
+    return value
+
+
+def _number(value: Any, key: str) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise BadRequest(f'"{key}" is a whole number')
+    return value
+
+
+def _numbers(value: Any) -> list[int]:
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise BadRequest('"partitions" is a list of numbers')
+    return [_number(each, "partitions") for each in value]
+
+
+def _ttl(asked: Json, key: str) -> int | None:
+    value = asked.get(key)
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise BadRequest(f'"{key}" is a text: 30s, 10m, 12h, 7d or none')
+    with _translated():
+        return parse_ttl(value)
+
+
+def _offset(value: Any) -> Offset:
+    """``{"beginning": n}``, ``{"end": n}``, ``{"offset": n}`` or ``{"time": "…"}``."""
+    if isinstance(value, dict) and len(value) == 1:
+        ((kind, n),) = value.items()
+        if kind in OFFSETS and isinstance(n, int) and not isinstance(n, bool) and n >= 0:
+            return OFFSETS[kind](n)
+        if kind == "time" and isinstance(n, str):
+            with _translated():
+                return Offset.at(parse_time(n))
+    raise BadRequest(
+        '"to" is one of {"beginning": n}, {"end": n}, {"offset": n} and {"time": "2026-03-01T12:00Z"}'
+    )
