@@ -231,5 +231,6 @@ def _offset(value: Any) -> Offset:
             with _translated():
                 return Offset.at(parse_time(n))
     raise BadRequest(
-        '"to" is one of {"beginning": n}, {"end": n}, {"offset": n} and {"time": "2026-03-01T12:00Z"}'
+        '"to" is one of {"beginning": n}, {"end": n}, {"offset": n} and '
+        '{"time": "2026-03-01T12:00Z"}'
     )

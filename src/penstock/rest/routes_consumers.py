@@ -60,6 +60,7 @@ async def delete_consumer(
     name: Name,
     calls: HerderCalls,
     api: Api,
+    *,
     topic: Annotated[str | None, Query()] = None,
     partition: Annotated[int | None, Query()] = None,
     force: Force = "false",
