@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from penstock.client import ConnectClient
 from penstock.embedded import EmbeddedBroker, Jars, Java, ensure_jars, find_java
@@ -21,6 +22,12 @@ from topics import Topics
 PLUGINS = Path(__file__).parent / "plugins"
 PROVIDERS = "org.apache.kafka.common.config.provider."
 _count = itertools.count()
+
+# How long an example takes is the machine's affair, and tests run beside each other.
+settings.register_profile(
+    "beside-others", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("beside-others")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
