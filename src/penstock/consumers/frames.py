@@ -50,6 +50,7 @@ class Unread:
     def _read(self, spark: SparkSession, topic: str, connection: Connection) -> DataFrame:
         reader = spark.read.format("kafka").options(
             **{f"kafka.{key}": value for key, value in java_settings(connection).items()},
+            assign=json.dumps({topic: sorted(self.starts)}),
             startingOffsets=_offsets(topic, self.starts),
             endingOffsets=_offsets(topic, self.ends),
             includeHeaders="true",
