@@ -35,12 +35,14 @@ class Unread:
         admin = clients.admin(connection)
         topic = find_topic(admin, options.topic, options.partitions)
         self._name = options.name
+        self._closed = False
         self._keeper = Keeper(options, connection, admin, topic)
         self._keeper.hold()
         try:
             ranges = Ranges(admin, topic)
             self.starts: Places = self._keeper.starts(ranges)
             self.ends: Places = {p: max(ranges.end[p], self.starts[p]) for p in self.starts}
+            self._stands = self.starts
             self._keeper.register(self.starts)
             self.frame: DataFrame = self._read(spark, options.topic, connection)
         except BaseException:
@@ -76,11 +78,20 @@ class Unread:
         if self._keeper.fenced:
             raise Fenced(f'consumer "{self._name}" was taken over: this range is read again there')
         self._keeper.store(self.ends)
+        self._stands = self.ends
         self._keeper.flush()
 
     def close(self) -> None:
         """Let go of the name; what was not committed is unread the next time."""
-        self._keeper.release()
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            if not self._keeper.fenced:
+                self._keeper.store(self._stands, released=True)
+                self._keeper.flush()
+        finally:
+            self._keeper.release()
 
     def __enter__(self) -> Self:
         return self
