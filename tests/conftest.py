@@ -16,10 +16,9 @@ from penstock.embedded import EmbeddedBroker, Jars, Java, ensure_jars, find_java
 from penstock.rest.app import create_app
 from penstock.rest.server import RestServer
 from penstock.runtime.worker import Worker, WorkerConfig
-from python_path import with_path
+from python_path import PLUGINS, with_path
 from topics import Topics
 
-PLUGINS = Path(__file__).parent / "plugins"
 PROVIDERS = "org.apache.kafka.common.config.provider."
 _count = itertools.count()
 

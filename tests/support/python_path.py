@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+PLUGINS = Path(__file__).parent.parent / "plugins"
+"""Connectors that only tests have."""
+
 
 def with_path(folder: Path) -> str:
     """PYTHONPATH with ``folder`` before what it already names."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping
 
 from confluent_kafka import (
@@ -54,9 +55,23 @@ class Topics:
         """Everything the topic holds now, partition by partition."""
         known = self.admin.list_topics(timeout=20).topics.get(topic)
         found: dict[int, list[Message]] = {p: [] for p in (known.partitions if known else ())}
+        if committed:
+            self._settle(topic, found)
         for message in self._read(topic, set(found), committed):
             found[message.partition() or 0].append(message)
         return [message for messages in found.values() for message in messages]
+
+    def _settle(self, topic: str, partitions: Iterable[int], within: float = 3.0) -> None:
+        """Wait for the markers of what is written now, unless a transaction stays open.
+
+        The broker answers a commit before the markers are there: what a test has seen committed
+        may otherwise be missing here, for as long as the machine is busy.
+        """
+        deadline = time.monotonic() + within
+        for partition in partitions:
+            written = self.end(topic, partition, committed=False)
+            while self.end(topic, partition) < written and time.monotonic() < deadline:
+                time.sleep(0.02)
 
     def values(self, topic: str) -> list[str]:
         """The committed values, in order within each partition."""
@@ -96,15 +111,27 @@ class Topics:
     def produce(
         self, topic: str, values: Iterable[bytes], *, partition: int = 0, abort: bool = False
     ) -> None:
-        """Write values in one transaction, and commit or abort it."""
+        """Write values in one transaction, commit or abort it, and wait until readers see that."""
         producer = self.transaction(f"test-{topic}-{partition}")
+        written: list[int] = []
         for value in values:
-            producer.produce(topic, value, partition=partition)
+            producer.produce(
+                topic,
+                value,
+                partition=partition,
+                on_delivery=lambda _, message: written.append(message.offset() or 0),
+            )
         producer.flush(20)
         if abort:
             producer.abort_transaction(20)
         else:
             producer.commit_transaction(20)
+        if written:
+            # The broker answers before it has written the marker, which is a record of its own.
+            eventually(
+                lambda: self.end(topic, partition, committed=False) > max(written) + 1,
+                what="the marker of the transaction",
+            )
 
     def transaction(self, transactional_id: str) -> Producer:
         """A producer with an open transaction."""

@@ -10,10 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from penstock.client import ConnectClient, ConnectError
-from python_path import with_path
+from python_path import PLUGINS, with_path
 from waiting import eventually
-
-PLUGINS = Path(__file__).parent.parent / "plugins"
 
 
 class WorkerProcess:

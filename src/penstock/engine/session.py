@@ -168,14 +168,18 @@ class LazySession:
                 self._session = self._start()
             return self._session
 
-    def lost_executors(self) -> int:
-        """How many executors the present session has lost; on a local master there are none."""
+    def lost_executors(self, *, wait: bool = False) -> int:
+        """How many executors the present session has lost; on a local master there are none.
+
+        Spark tells it a moment later: ``wait`` for that.
+        """
         session = self._session
         if session is None or self.settings.local or _dead(session):
             return 0
         context = session.sparkContext._jsc.sc()
-        with contextlib.suppress(Py4JError):  # the bus was busy: what it has told so far will do
-            context.listenerBus().waitUntilEmpty(BUS_MILLISECONDS)
+        if wait:
+            with contextlib.suppress(Py4JError):  # it is busy: what it has told so far will do
+                context.listenerBus().waitUntilEmpty(BUS_MILLISECONDS)
         store = context.statusStore()
         return int(store.executorList(False).size() - store.executorList(True).size())
 

@@ -111,7 +111,7 @@ class Turn:
 
     def lost_executor(self) -> bool:
         """Whether an executor of a Spark cluster has gone meanwhile, with whatever it ran."""
-        return self._session.lost_executors() > self._lost_before
+        return self._session.lost_executors(wait=True) > self._lost_before
 
     def _spark(self) -> SparkSession:
         try:

@@ -86,8 +86,10 @@ class Assigner:
         self._configs.put_session_key(body, [*ours, *also])
 
     def rebalance(self) -> None:
-        """Give every connector to a worker that is alive, and as many to each."""
-        self.read_to_end()
+        """Give every connector to a worker that is alive, and as many to each.
+
+        To be called with the topic read to its end.
+        """
         self._workers = workers = self._alive()
         names, now = self._configs.names(), self._roster.assignments()
         wanted = balanced(names, workers, now)

@@ -16,12 +16,11 @@ from differential.script import CONVERSATION
 from differential.sides import Side
 from differential.steps import Ask
 from penstock.embedded import EmbeddedBroker, Jars, Java
-from python_path import without_path
+from python_path import PLUGINS, without_path
 from topics import Topics
 
 # As long as each other, so that places inside texts stay the same; and in no word of theirs.
 KAFKA_CONNECT, PENSTOCK = "zwest", "zeast"
-PLUGINS = Path(__file__).parents[2] / "plugins"
 
 
 @pytest.fixture

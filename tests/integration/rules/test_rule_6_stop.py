@@ -48,7 +48,11 @@ def test_stop_of_a_task_that_does_not_listen(
     began = time.monotonic()
     connectors.stop(name)
     assert time.monotonic() - began < 5
-    assert topics.end(name) == topics.end(name, committed=False), "a transaction is still open"
+    eventually(
+        lambda: topics.end(name) == topics.end(name, committed=False),
+        within=5,
+        what="no open transaction",
+    )
     before = connectors.offsets(name)
     connectors.resume(name)
     eventually(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 
 import pyarrow as pa
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.kafka import column_queue
@@ -33,7 +33,6 @@ def pointed_at(keys: pa.Array, values: pa.Array) -> list[Row]:
     skip=st.integers(0, 5),
     kind=st.sampled_from([pa.binary(), pa.large_binary()]),
 )
-@settings(deadline=None)  # the first example makes the arrays' machinery ready
 def test_messages_point_to_what_the_columns_hold(
     rows: list[Row], skip: int, kind: pa.DataType
 ) -> None:

@@ -105,7 +105,7 @@ PATHS = st.sets(st.lists(NAMES, min_size=1, max_size=3).map("/".join), max_size=
 PARTS = st.sampled_from(["*", "**", "a", "a*", "[ab]", "?", "*b", ".h", ".*", "*.a"])
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(PATHS, st.lists(PARTS, min_size=1, max_size=4).map("/".join))
 def test_the_same_as_pythons_own(paths: set[str], pattern: str) -> None:
     with tempfile.TemporaryDirectory() as folder:

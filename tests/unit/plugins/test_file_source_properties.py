@@ -71,7 +71,7 @@ def test_the_lines_are_those_of_the_file(block: int, monkeypatch: pytest.MonkeyP
     any_growth()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(STEPS, st.integers(1, 4))
 def any_growth(steps: list[tuple[str, bytes]], batch_size: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -97,7 +97,7 @@ def test_rotation_under_a_reading_task_loses_nothing() -> None:
     any_rotation()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.tuples(PIECES, PIECES), min_size=1, max_size=5), st.integers(1, 4))
 def any_rotation(files: list[tuple[bytes, bytes]], batch_size: int) -> None:
     """Each file gets some bytes under its name, and some more after it was renamed."""

@@ -115,7 +115,7 @@ def test_exactly_once(block: int, most_open: int, monkeypatch: pytest.MonkeyPatc
     any_turns()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(STEPS, st.integers(1, 8))
 def any_turns(steps: list[tuple[str, int, int]], batch_size: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
