@@ -12,7 +12,7 @@ import typer
 from penstock.cli.beginning import Beginning, beginning_of
 from penstock.cli.brokers import BootstrapServers, CommandConfig, reached
 from penstock.cli.completion import consumer_names
-from penstock.cli.consuming import Ending, Pump
+from penstock.cli.consuming import Columns, Ending, Pump, Rows
 from penstock.cli.output import console
 from penstock.cli.record_printing import Form, printer
 from penstock.cli.stopping import Stopping
@@ -194,7 +194,7 @@ def consume(
         beginning=beginning, head=head, tail=tail, start=start, since=since, end=end
     )
     _refuse_forms(output, keys=keys, template=template)
-    form = printer(output, keys=keys, template=template)
+    style = _style(output, keys=keys, template=template)
     named = {"--manual": manual, "--ttl": ttl is not None, "--take-over": take_over}
     _refuse_nameless(name, named | {"--reset": reset})
     if reset and not begin.option:
@@ -217,7 +217,7 @@ def consume(
         _announce(consumer, begin, end)
         with consumer:
             out = sys.stdout.buffer
-            pump = Pump(consumer, form, out, name is not None, at_end=manual, limit=number)
+            pump = Pump(consumer, style, out, name is not None, at_end=manual, limit=number)
             ending = pump.run(stopping)
     if ending is Ending.STOPPED and (until_end or end is not None or number is not None):
         raise KeyboardInterrupt
@@ -228,6 +228,12 @@ def _refuse_forms(form: Form, *, keys: bool, template: str | None) -> None:
     refuse_together(("-F", template is not None), ("-O", chosen))
     refuse_together(("-F", template is not None), ("-k", keys))
     refuse_together(("-k", keys), (f"-O {form}", chosen and form is not Form.TEXT))
+
+
+def _style(form: Form, *, keys: bool, template: str | None) -> Rows | Columns:
+    if form is Form.RAW:
+        return Columns(form)
+    return Rows(printer(form, keys=keys, template=template))
 
 
 def _refuse_nameless(name: str | None, given: dict[str, bool]) -> None:

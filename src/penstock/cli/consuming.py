@@ -6,21 +6,26 @@ import io
 import os
 import select
 import stat
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from penstock.cli.output import warn
-from penstock.cli.record_printing import Printer
+from penstock.cli.record_printing import Form, Printer
 from penstock.cli.stopping import Stopping
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from penstock.consumers import Consumer, Record
 
 PATIENCE = 0.2
 """Seconds between two looks at whether anybody still wants to know."""
 
 
+UNIT = 4096
+"""Records that are written, and then count as read, together."""
 PIPE_CHUNK = select.PIPE_BUF
 """What a pipe that has room takes without keeping us waiting."""
 FILE_CHUNK = 1024 * 1024
@@ -37,6 +42,39 @@ class Ending(Enum):
     """Whoever read our output has closed it."""
 
 
+class Rows:
+    """Records taken and printed one by one."""
+
+    def __init__(self, print_records: Printer) -> None:
+        self.print = print_records
+        self.count: Callable[[list[Record]], int] = len
+
+    def take(self, consumer: Consumer, limit: int) -> list[Record] | None:
+        """The next records; see ``Consumer.take``."""
+        return consumer.take(limit, patience=PATIENCE)
+
+
+class Columns:
+    """Values only, taken and printed as columns: for much."""
+
+    def __init__(self, form: Form) -> None:
+        self._form = form
+
+    def take(self, consumer: Consumer, limit: int) -> list[pa.RecordBatch] | None:
+        """The next records; see ``Consumer.take_arrow``."""
+        return consumer.take_arrow(limit, patience=PATIENCE)
+
+    def count(self, batches: list[pa.RecordBatch]) -> int:
+        """How many records these are."""
+        return sum(batch.num_rows for batch in batches)
+
+    def print(self, batches: list[pa.RecordBatch]) -> bytes:
+        """What to write for them."""
+        from penstock.cli.record_columns import print_values
+
+        return print_values(self._form, batches)
+
+
 @dataclass
 class Pump:
     """Moves records; a batch is committed when all of it was written and handed to the system.
@@ -47,7 +85,7 @@ class Pump:
     """
 
     consumer: Consumer
-    printer: Printer
+    style: Rows | Columns
     out: BinaryIO
     named: bool = False
     at_end: bool = False
@@ -76,21 +114,21 @@ class Pump:
             if not records and unheard(self.out):
                 return Ending.UNHEARD
             self._write(records, stopping)
-            left = None if left is None else left - len(records)
+            left = None if left is None else left - self.style.count(records)
         return Ending.DONE if left == 0 else Ending.STOPPED
 
-    def _take(self, limit: int | None) -> list[Record] | None:
+    def _take(self, limit: int | None) -> list[Any] | None:
         from penstock.consumers import FlushFailed
 
         while True:
             try:
-                return self.consumer.take(limit, patience=PATIENCE)
+                return self.style.take(self.consumer, UNIT if limit is None else min(limit, UNIT))
             except FlushFailed as error:
                 warn(str(error))
 
-    def _write(self, records: list[Record], stopping: Stopping) -> None:
+    def _write(self, records: list[Any], stopping: Stopping) -> None:
         if records:
-            write_all(self.out, self.printer(records), stopping)
+            write_all(self.out, self.style.print(records), stopping)
         if self.named and not self.at_end:
             self.consumer.commit()
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from datetime import timedelta
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from penstock.consumers.errors import InvalidConsumer
 from penstock.consumers.offset import Offset
@@ -15,6 +15,9 @@ from penstock.consumers.options import FLUSH_SECONDS, Gone, OffsetManagement, Op
 from penstock.consumers.record import Record
 from penstock.consumers.session import Session
 from penstock.kafka.clients import Connection
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 class Consumer:
@@ -122,6 +125,21 @@ class Consumer:
         before, where commits are automatic."""
         while (batch := self.take()) is not None:
             yield batch
+
+    def take_arrow(
+        self, limit: int | None = None, *, patience: float | None = None, headers: bool = False
+    ) -> list[pa.RecordBatch] | None:
+        """As ``take``, in columns: topic, partition, key, value (bytes), timestamp, headers and
+        offset. Each batch is of one partition; the fastest way to read. Headers cost much of that,
+        and are there only if the first call asks for them. Not together with ``share``."""
+        batch = self._opened().next_columns(patience, headers=headers)
+        return None if batch is None else batch.take(limit)
+
+    def arrow_batches(self, *, headers: bool = False) -> Iterator[pa.RecordBatch]:
+        """Arrow batches on and on: asking for the next commits the one before, where commits are
+        automatic."""
+        while (batch := self._opened().next_columns(headers=headers)) is not None:
+            yield batch.take_run()
 
     @property
     def resumed(self) -> frozenset[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from confluent_kafka import Message
 
@@ -11,6 +12,25 @@ from penstock.consumers.record import Record
 
 Places = dict[int, int]
 """Of each partition, the offset to be read next."""
+
+
+class Fetched(Protocol):
+    """Records that were fetched together, handed out bit by bit."""
+
+    given: int
+    together: int
+    """How many of those given were handed out at once, by the last call."""
+
+    @property
+    def size(self) -> int:
+        """How many records there are."""
+
+    @property
+    def used_up(self) -> bool:
+        """Whether all have been handed out."""
+
+    def places(self, count: int) -> Places:
+        """Where to go on after the first ``count`` of them."""
 
 
 @dataclass
@@ -22,8 +42,12 @@ class Batch:
     """Where partitions end behind these records: markers of transactions have offsets too."""
     given: int = 0
     together: int = 1
-    """How many of those given were handed out at once, by the last call."""
     _all: Places | None = None
+
+    @property
+    def size(self) -> int:
+        """How many records there are."""
+        return len(self.messages)
 
     @property
     def used_up(self) -> bool:
@@ -73,7 +97,7 @@ class Progress:
     """What has been handed out and what is committed. To be used under its owner's lock."""
 
     def __init__(self, starts: Mapping[int, int], *, automatic: bool) -> None:
-        self.batch = Batch()
+        self.batch: Fetched = Batch()
         self._automatic = automatic
         self._before: Places = dict(starts)
         self._committed: Places = dict(starts)
@@ -90,7 +114,7 @@ class Progress:
                 places.pop(partition, None)
         self.batch = Batch()
 
-    def next_batch(self, batch: Batch) -> None:
+    def next_batch(self, batch: Fetched) -> None:
         """Go on with another batch: all of the one before has been handed out."""
         self._before = self.handed_out()
         if self._automatic:

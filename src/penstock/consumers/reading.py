@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
+from enum import Enum, auto
 from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
@@ -17,7 +18,7 @@ from penstock.kafka.errors import DENIED, AccessDenied, BrokerUnavailable, descr
 log = logging.getLogger(__name__)
 
 BATCH = 2000
-SETTINGS: dict[str, Any] = {
+READER_SETTINGS: dict[str, Any] = {
     "auto.offset.reset": "error",
     "enable.partition.eof": True,
     # Else a full queue keeps the client from fetching for a second.
@@ -32,6 +33,45 @@ _NO_TOPIC = frozenset(
         KafkaError._UNKNOWN_PARTITION,
     }
 )
+
+
+class Trouble(Enum):
+    """What it means that a client gives something that is no record."""
+
+    END = auto()
+    """There is no more in a partition at this moment."""
+    GONE = auto()
+    """The next record of a partition was deleted."""
+    PASSING = auto()
+    """The client tries again by itself."""
+
+
+class Stops:
+    """Where to end in each partition, if anywhere."""
+
+    def __init__(self, starts: Mapping[int, int], stops: Mapping[int, int] | None) -> None:
+        self._stops = dict(stops or {})
+        self._left = {p for p, stop in self._stops.items() if starts[p] < stop}
+
+    @property
+    def reached(self) -> bool:
+        """Whether every partition has been read to its stop."""
+        return bool(self._stops) and not self._left
+
+    def of(self, partition: int) -> int:
+        """The first offset of a partition that is not to be handed out."""
+        return self._stops[partition]
+
+    def passed_by(self, places: Places) -> bool:
+        """Take note that reading has come to ``places``; whether that is too far anywhere."""
+        if not self._stops:
+            return False
+        self._left -= {p for p, place in places.items() if place >= self._stops[p]}
+        return any(place > self._stops[p] for p, place in places.items())
+
+    def cut(self, places: Mapping[int, int]) -> Places:
+        """These places, none of them behind its stop."""
+        return {p: min(place, self._stops[p]) for p, place in places.items()}
 
 
 class Reading:
@@ -54,21 +94,20 @@ class Reading:
         """
         self._topic = topic
         self._when_gone = when_gone
-        self._stops = dict(stops or {})
-        self._left = {p for p, stop in self._stops.items() if starts[p] < stop}
-        chosen = {**SETTINGS, **settings}
+        self._stops = Stops(starts, stops)
+        chosen = {**READER_SETTINGS, **settings}
         self._consumer = clients.reader(connection, committed=committed, **chosen)
         self._consumer.assign([TopicPartition(topic, p, offset) for p, offset in starts.items()])
 
     @property
     def finished(self) -> bool:
         """Whether every partition has been read to its stop."""
-        return bool(self._stops) and not self._left
+        return self._stops.reached
 
     def take(self, patience: float) -> Batch:
         """What is there; waits up to ``patience`` seconds for a first record."""
         batch = fetched(self._consumer, self._topic, patience, self._when_gone)
-        return self._stopped(batch) if self._stops else batch
+        return self._stopped(batch)
 
     def close(self) -> None:
         """Leave nothing behind."""
@@ -76,13 +115,11 @@ class Reading:
 
     def _stopped(self, batch: Batch) -> Batch:
         """Without what lies behind the stops."""
-        places = batch.places(len(batch.messages))
-        self._left -= {p for p, place in places.items() if place >= self._stops[p]}
-        if all(place <= self._stops[p] for p, place in places.items()):
+        if not self._stops.passed_by(batch.places(batch.size)):
             return batch
-        stops = self._stops
-        messages = [m for m in batch.messages if (m.offset() or 0) < stops[m.partition() or 0]]
-        return Batch(messages, {p: min(end, stops[p]) for p, end in batch.ends.items()})
+        stop = self._stops.of
+        messages = [m for m in batch.messages if (m.offset() or 0) < stop(m.partition() or 0)]
+        return Batch(messages, self._stops.cut(batch.ends))
 
 
 def fetched(
@@ -103,20 +140,27 @@ def fetched(
         error, partition = message.error(), message.partition() or 0
         if error is None:
             records.append(message)
-        elif error.code() == KafkaError._PARTITION_EOF:
-            ends[partition] = message.offset() or 0
-        elif error.code() in _OUT_OF_LOG:
-            consumer.seek(TopicPartition(topic, partition, when_gone(partition)))
-        else:
-            _handle(error, topic)
+            continue
+        match trouble_of(error, topic):
+            case Trouble.END:
+                ends[partition] = message.offset() or 0
+            case Trouble.GONE:
+                consumer.seek(TopicPartition(topic, partition, when_gone(partition)))
     return Batch(records, ends)
 
 
-def _handle(error: KafkaError, topic: str) -> None:
-    if error.code() in _NO_TOPIC:
+def trouble_of(error: KafkaError, topic: str) -> Trouble:
+    """What to make of it; NoSuchTopic, AccessDenied or BrokerUnavailable if it is the end."""
+    code = error.code()
+    if code == KafkaError._PARTITION_EOF:
+        return Trouble.END
+    if code in _OUT_OF_LOG:
+        return Trouble.GONE
+    if code in _NO_TOPIC:
         raise NoSuchTopic(f'topic "{topic}" was deleted while it was read')
-    if error.code() in DENIED:
+    if code in DENIED:
         raise AccessDenied(f"read topic {topic}", error)
     if error.fatal():
         raise BrokerUnavailable(describe(error)) from KafkaException(error)
     log.info("reading %s: %s; trying again", topic, describe(error))
+    return Trouble.PASSING

@@ -9,12 +9,18 @@ import logging
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
-from penstock.consumers.errors import ConsumerError, Fenced, FlushFailed, NothingStored
+from penstock.consumers.errors import (
+    ConsumerError,
+    Fenced,
+    FlushFailed,
+    InvalidConsumer,
+    NothingStored,
+)
 from penstock.consumers.keeper import Keeper
 from penstock.consumers.options import OffsetManagement, Options
-from penstock.consumers.progress import Batch, Places, Progress
+from penstock.consumers.progress import Batch, Fetched, Places, Progress
 from penstock.consumers.reading import Reading
 from penstock.consumers.record import Record
 from penstock.consumers.sharing import SharedReading
@@ -23,19 +29,26 @@ from penstock.kafka import clients
 from penstock.kafka.clients import Connection
 from penstock.kafka.errors import KafkaFault
 
+if TYPE_CHECKING:
+    from penstock.consumers.columns import ColumnBatch
+
 log = logging.getLogger(__name__)
 
 PATIENCE = 0.1
 
 
-class Source(Protocol):
+Some = TypeVar("Some", bound=Fetched)
+Some_co = TypeVar("Some_co", bound=Fetched, covariant=True)
+
+
+class Source(Protocol[Some_co]):
     """Where records come from."""
 
     @property
     def finished(self) -> bool:
         """Whether there is nothing more to come."""
 
-    def take(self, patience: float) -> Batch:
+    def take(self, patience: float) -> Some_co:
         """What is there; waits up to ``patience`` seconds for a first record."""
 
     def close(self) -> None:
@@ -55,10 +68,13 @@ class Session:
         self._trouble: Exception | None = None
         self._flusher: threading.Thread | None = None
         self._to_register: Places = {}
+        self._reading: dict[str, Any] = {}
+        self._records: Source[Batch] | None = None
+        self._columns: Source[ColumnBatch] | None = None
         self._topic = find_topic(self._admin, options.topic, options.partitions)
         self._keeper = Keeper(options, connection, self._admin, self._topic)
         try:
-            self._source = self._begin()
+            self._begin()
         except BaseException:
             self._keeper.release()
             raise
@@ -66,11 +82,12 @@ class Session:
             self._flusher = threading.Thread(target=self._flush_often, name="flush", daemon=True)
             self._flusher.start()
 
-    def _begin(self) -> Source:
+    def _begin(self) -> None:
         automatic = self._options.management is OffsetManagement.Auto
         self.progress = Progress({}, automatic=automatic)
         if self._options.share:
-            return self._begin_shared()
+            self._records = self._begin_shared()
+            return
         if self._options.stores:
             self._keeper.hold()
         ranges = self._ranges()
@@ -78,15 +95,33 @@ class Session:
         self.progress.begin(begin)
         if self._keeper.holds:
             self._keeper.register(begin)
-        return Reading(
-            self._connection,
-            self._options.topic,
-            begin,
-            when_gone=self._instead,
-            settings=_fetching(self._options),
-            stops=self._stops(ranges),
-            committed=self._options.committed_only,
-        )
+        self._reading = {
+            "connection": self._connection,
+            "topic": self._options.topic,
+            "starts": begin,
+            "when_gone": self._instead,
+            "settings": _fetching(self._options),
+            "stops": self._stops(ranges),
+            "committed": self._options.committed_only,
+        }
+
+    def _as_records(self) -> Source[Batch]:
+        """Reading begins when it is known in which form."""
+        if self._columns is not None:
+            raise InvalidConsumer("this consumer hands out Arrow batches: make another for records")
+        if self._records is None:
+            self._records = Reading(**self._reading)
+        return self._records
+
+    def _as_columns(self, *, headers: bool) -> Source[ColumnBatch]:
+        from penstock.consumers.columns import ColumnReading
+
+        if self._records is not None:
+            wanted = "share=True" if self._options.share else "records"
+            raise InvalidConsumer(f"Arrow batches do not go together with {wanted}: make another")
+        if self._columns is None:
+            self._columns = ColumnReading(**self._reading, headers=headers)
+        return self._columns
 
     def _begin_shared(self) -> SharedReading:
         shared = SharedReading(
@@ -161,18 +196,27 @@ class Session:
 
         It is empty if nothing came within ``patience`` seconds; without that, it waits.
         """
+        return self._next(self._as_records(), patience)
+
+    def next_columns(
+        self, patience: float | None = None, *, headers: bool = False
+    ) -> ColumnBatch | None:
+        """The same in columns. ``headers`` counts when it is called first."""
+        return self._next(self._as_columns(headers=headers), patience)
+
+    def _next(self, source: Source[Some], patience: float | None) -> Some | None:
         self.raise_trouble()
         deadline = None if patience is None else time.monotonic() + patience
         with self._lock:
             self.progress.asked_for_more()
             if not self.progress.batch.used_up:
-                return self.progress.batch
-        while not self._closed.is_set() and not self._source.finished:
-            batch = self._source.take(PATIENCE)
+                return cast("Some", self.progress.batch)
+        while not self._closed.is_set() and not source.finished:
+            batch = source.take(PATIENCE)
             self._register_gained()
             with self._lock:
                 self.progress.next_batch(batch)
-            if batch.messages or (deadline is not None and time.monotonic() >= deadline):
+            if batch.size or (deadline is not None and time.monotonic() >= deadline):
                 return batch
             self.raise_trouble()
         return None
@@ -221,7 +265,9 @@ class Session:
             if self._keeper.holds and not self._keeper.fenced:
                 self._store_the_rest(done=done)
         finally:
-            self._source.close()
+            for source in (self._records, self._columns):
+                if source is not None:
+                    source.close()
             self._keeper.release()
 
     def _store_the_rest(self, *, done: bool) -> None:

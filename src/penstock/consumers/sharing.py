@@ -17,7 +17,7 @@ from penstock.consumers.errors import NameHeld
 from penstock.consumers.member import COMMIT_SECONDS, LONGEST_POLL_MS, SESSION_MS
 from penstock.consumers.options import Options
 from penstock.consumers.progress import Batch, Places
-from penstock.consumers.reading import SETTINGS, fetched
+from penstock.consumers.reading import READER_SETTINGS, fetched
 from penstock.kafka import clients, groups
 from penstock.kafka.clients import Connection, GroupAdmin
 from penstock.kafka.errors import BrokerUnavailable, describe
@@ -68,7 +68,7 @@ class SharedReading:
                 connection,
                 committed=options.committed_only,
                 group=self._group,
-                **{**SETTINGS, **_settings()},
+                **{**READER_SETTINGS, **_settings()},
             ),
             logger=clients.log,
         )

@@ -14,15 +14,11 @@ from typing import Any
 import pyarrow as pa
 from confluent_kafka import KafkaError
 
-from penstock.engine.record_consumer import RecordConsumer
-from penstock.kafka import clients, librdkafka
+from penstock.engine.column_source import Taken, column_source
 from penstock.kafka.clients import Connection
-from penstock.kafka.column_consumer import ColumnConsumer, Run, Signal
+from penstock.kafka.column_consumer import Signal
 from penstock.kafka.errors import DENIED, PASSING, AccessDenied, LeaseLost, describe
 from penstock.kafka.topics import Position
-from penstock.sdk.batches import record_batch
-
-Taken = tuple[list[pa.RecordBatch], list[Signal]]
 
 SETTINGS: dict[str, Any] = {
     "fetch.message.max.bytes": 8 * 1024 * 1024,
@@ -53,16 +49,13 @@ class TopicReader:
         self._starts = dict(starts)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="reader")
         self._ahead: Future[Taken] | None = None
-        self._consumer: _ColumnBatches | RecordConsumer
-        chosen = {**SETTINGS, **(settings or {}), **FIXED}
-        if headers or not librdkafka.available():
-            consumer = clients.reader(connection, **chosen)
-            wanted = {"headers": headers, "timestamps": timestamps}
-            self._consumer = RecordConsumer(consumer, starts, **wanted)
-        else:
-            all_settings = clients.reader_settings(connection, **chosen)
-            columns = ColumnConsumer(all_settings, starts, timestamps=timestamps)
-            self._consumer = _ColumnBatches(columns)
+        self._consumer = column_source(
+            connection,
+            starts,
+            headers=headers,
+            timestamps=timestamps,
+            settings={**SETTINGS, **(settings or {}), **FIXED},
+        )
 
     def read(self, most: int, patience: float) -> list[pa.RecordBatch]:
         """What there is, at most ``most`` records; waits up to ``patience`` seconds for a first.
@@ -105,26 +98,3 @@ class TopicReader:
     def _move(self, position: Position, offset: int) -> None:
         if offset > self.reached.get(position, self._starts[position]):
             self.reached[position] = offset
-
-
-class _ColumnBatches:
-    """What a column consumer gives, in the layout of batches."""
-
-    def __init__(self, consumer: ColumnConsumer) -> None:
-        self._consumer = consumer
-        self.close = consumer.close
-
-    def take(self, most: int, patience: float) -> Taken:
-        runs, signals = self._consumer.take(most, patience)
-        return [_batch(run) for run in runs], signals
-
-
-def _batch(run: Run) -> pa.RecordBatch:
-    return record_batch(
-        run.topic,
-        run.values,
-        key=run.keys,
-        partition=pa.repeat(pa.scalar(run.partition, pa.int32()), len(run.values)),
-        timestamp=run.timestamps,
-        offset=pa.array(run.offsets),
-    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import select
 import signal
 import threading
 from collections.abc import Sequence
@@ -12,10 +13,11 @@ from typing import Any, BinaryIO, cast
 import pytest
 from confluent_kafka import Message
 
-from penstock.cli.consuming import Ending, Pump, unheard
+from penstock.cli.consuming import UNIT, Ending, Pump, Rows, unheard
 from penstock.cli.record_printing import print_raw
 from penstock.cli.stopping import Stopping
 from penstock.consumers import Consumer, FlushFailed, Record
+from waiting import eventually
 
 
 class FakeConsumer:
@@ -61,7 +63,7 @@ class Sink(io.BytesIO):
 
 def pump(source: FakeConsumer, out: BinaryIO | None = None, **options: Any) -> Pump:
     options.setdefault("named", True)
-    return Pump(cast(Consumer, source), print_raw, out or io.BytesIO(), **options)
+    return Pump(cast(Consumer, source), Rows(print_raw), out or io.BytesIO(), **options)
 
 
 def test_everything_is_committed_at_the_end() -> None:
@@ -126,25 +128,39 @@ def test_a_signal_ends_it_between_two_batches() -> None:
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
 
 
+def when_full(pipe: int) -> None:
+    eventually(lambda: not select.select([], [pipe], [], 0)[1], what="a pipe that is full")
+
+
+def close_when_full(read: int, write: int) -> None:
+    when_full(write)
+    os.close(read)
+
+
 def test_an_unbuffered_pipe_that_takes_only_a_part() -> None:
     read, write = os.pipe()
     source = FakeConsumer(range(100_000))
-    closing = threading.Timer(0.2, os.close, [read])
+    closing = threading.Thread(target=close_when_full, args=[read, write])
     closing.start()
     with os.fdopen(write, "wb", buffering=0) as out:
         assert pump(source, cast(BinaryIO, out)).run(Stopping()) is Ending.UNHEARD
     closing.join()
-    assert source.commits == 0
+    assert source.handed - source.committed == UNIT, "the last was not written as a whole"
+
+
+def interrupt_when_full(pipe: int) -> None:
+    when_full(pipe)
+    os.kill(os.getpid(), signal.SIGINT)
 
 
 def test_a_signal_ends_a_write_that_nobody_reads() -> None:
     read, write = os.pipe()
     source = FakeConsumer(range(100_000))
     with Stopping() as stopping, os.fdopen(write, "wb") as out:
-        threading.Timer(0.2, os.kill, [os.getpid(), signal.SIGINT]).start()
+        threading.Thread(target=interrupt_when_full, args=[write]).start()
         assert pump(source, out).run(stopping) is Ending.STOPPED
     os.close(read)
-    assert source.commits == 0
+    assert source.handed - source.committed == UNIT, "the last was not written as a whole"
 
 
 def test_a_closed_pipe_is_noticed_without_writing() -> None:

@@ -6,14 +6,17 @@ import base64
 import json
 from typing import Any
 
+import pyarrow as pa
 import pytest
 import typer
 from confluent_kafka import TIMESTAMP_CREATE_TIME, TIMESTAMP_NOT_AVAILABLE, Message
 from hypothesis import given
 from hypothesis import strategies as st
 
+from penstock.cli.record_columns import FORMS, print_values
 from penstock.cli.record_printing import Form, printer
 from penstock.consumers.record import Record
+from penstock.sdk.batches import record_batch
 
 TIME = 1_772_366_400_123
 
@@ -36,6 +39,17 @@ def shown(form: Form, *records: Record, **options: Any) -> str:
 def test_raw_is_the_bytes_and_a_line_feed(values: list[bytes]) -> None:
     printed = printer(Form.RAW)([record(value) for value in values])
     assert printed == b"".join(value + b"\n" for value in values)
+
+
+@pytest.mark.parametrize("form", sorted(FORMS))
+@given(
+    st.lists(st.none() | st.binary(max_size=9) | st.text(max_size=9).map(str.encode), max_size=5)
+)
+def test_columns_are_printed_as_records_are(form: Form, values: list[bytes | None]) -> None:
+    rows = [record(value) for value in values]
+    column = pa.array([b"before", *values, b"after"], pa.binary()).slice(1, len(values))
+    batches = [record_batch("t", part) for part in (column.slice(0, 2), column.slice(2))]
+    assert print_values(form, batches) == printer(form)(rows)
 
 
 def test_raw_shows_nothing_where_there_is_no_value() -> None:

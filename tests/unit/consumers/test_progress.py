@@ -16,8 +16,13 @@ def batch(*places: tuple[int, int], ends: dict[int, int] | None = None) -> Batch
     return Batch(messages, ends or {})
 
 
+def of(progress: Progress) -> Batch:
+    assert isinstance(progress.batch, Batch)
+    return progress.batch
+
+
 def hand_out(progress: Progress, count: int) -> None:
-    records = progress.batch.records()
+    records = of(progress).records()
     for _ in range(count):
         next(records)
 
@@ -100,11 +105,11 @@ def test_nothing_is_committed_that_was_not_handed_out(
 def test_records_handed_out_together_are_done_together() -> None:
     progress = Progress({0: 0}, automatic=True)
     progress.next_batch(batch(*((0, offset) for offset in range(6))))
-    assert [record.offset for record in progress.batch.take(2)] == [0, 1]
+    assert [record.offset for record in of(progress).take(2)] == [0, 1]
     assert progress.committed() == {0: 0}
     progress.asked_for_more()
     assert progress.committed() == {0: 2}
-    assert [record.offset for record in progress.batch.take()] == [2, 3, 4, 5]
+    assert [record.offset for record in of(progress).take()] == [2, 3, 4, 5]
     assert progress.committed() == {0: 2}
     progress.next_batch(batch())
     assert progress.committed() == {0: 6}
@@ -115,7 +120,7 @@ def test_one_by_one_and_together_by_turns() -> None:
     progress.next_batch(batch(*((0, offset) for offset in range(6))))
     hand_out(progress, 1)
     progress.asked_for_more()
-    progress.batch.take(3)
+    of(progress).take(3)
     assert progress.committed() == {0: 1}
     progress.asked_for_more()
     hand_out(progress, 1)
@@ -125,6 +130,6 @@ def test_one_by_one_and_together_by_turns() -> None:
 def test_what_is_left_of_a_batch_is_not_handed_out() -> None:
     progress = Progress({0: 0}, automatic=False)
     progress.next_batch(batch((0, 0), (0, 1), (0, 2), ends={0: 9}))
-    progress.batch.take(2)
+    of(progress).take(2)
     progress.commit()
     assert progress.committed() == {0: 2}

@@ -1,0 +1,170 @@
+"""Fetches the records of some partitions as Arrow batches, without an object for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import Any
+
+import pyarrow as pa
+
+from penstock.consumers.progress import Places, further
+from penstock.consumers.reading import READER_SETTINGS, Stops, Trouble, trouble_of
+from penstock.engine.column_source import Taken, column_source
+from penstock.kafka.clients import Connection
+from penstock.kafka.column_consumer import Signal
+
+MOST = 50_000
+"""Records that are fetched at once."""
+
+
+@dataclass
+class ColumnBatch:
+    """Records that were fetched together, each of the ``runs`` of one partition."""
+
+    runs: list[pa.RecordBatch] = field(default_factory=list)
+    ends: Mapping[int, int] = field(default_factory=dict)
+    """Where partitions end behind these records: markers of transactions have offsets too."""
+    given: int = 0
+    together: int = 0
+
+    @property
+    def size(self) -> int:
+        """How many records there are."""
+        return sum(run.num_rows for run in self.runs)
+
+    @property
+    def used_up(self) -> bool:
+        """Whether all have been handed out."""
+        return self.given >= self.size
+
+    def take(self, limit: int | None = None) -> list[pa.RecordBatch]:
+        """Hand out those that are left at once, or the next ``limit`` of them."""
+        begin, size = self.given, self.size
+        end = size if limit is None else min(size, begin + limit)
+        self.together = end - begin  # first: meanwhile too few may count as done, never too many
+        self.given = end
+        return self._between(begin, end)
+
+    def take_run(self) -> pa.RecordBatch:
+        """Hand out what is left of the run that comes next; there must be one."""
+        bounds = accumulate(run.num_rows for run in self.runs)
+        return self.take(next(end for end in bounds if end > self.given) - self.given)[0]
+
+    def _between(self, begin: int, end: int) -> list[pa.RecordBatch]:
+        found, at = [], 0
+        for run in self.runs:
+            first, last = max(begin - at, 0), min(end - at, run.num_rows)
+            if first < last:
+                found.append(run.slice(first, last - first))
+            at += run.num_rows
+        return found
+
+    def places(self, count: int) -> Places:
+        """Where to go on after the first ``count`` of them."""
+        reached = {partition_of(run): next_offset(run) for run in self._between(0, count)}
+        return further(reached, self.ends) if count >= self.size else reached
+
+
+def partition_of(run: pa.RecordBatch) -> int:
+    """The partition whose records these are."""
+    return int(run.column("partition")[0].as_py())
+
+
+def next_offset(run: pa.RecordBatch) -> int:
+    """The offset after the last of these."""
+    return int(run.column("offset")[-1].as_py()) + 1
+
+
+class ColumnReading:
+    """As ``Reading``, but in columns. Belongs to one thread at a time.
+
+    The next batch is made while the one before is in use.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        topic: str,
+        starts: Mapping[int, int],
+        *,
+        when_gone: Callable[[int], int],
+        settings: Mapping[str, Any],
+        stops: Mapping[int, int] | None = None,
+        committed: bool = True,
+        headers: bool = False,
+    ) -> None:
+        self._topic = topic
+        self._when_gone = when_gone
+        self._stops = Stops(starts, stops)
+        self._reached: Places = dict(starts)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="columns")
+        self._ahead: Future[Taken] | None = None
+        self._open: Callable[[], Any] = lambda: column_source(
+            connection,
+            {(topic, partition): place for partition, place in self._reached.items()},
+            headers=headers,
+            timestamps=True,
+            committed=committed,
+            settings={**READER_SETTINGS, **settings},
+        )
+        self._source = self._open()
+
+    @property
+    def finished(self) -> bool:
+        """Whether every partition has been read to its stop."""
+        return self._stops.reached
+
+    def take(self, patience: float) -> ColumnBatch:
+        """What is there; waits up to ``patience`` seconds for a first record."""
+        ahead = self._ahead or self._take_ahead(patience)
+        runs, signals = ahead.result()
+        ends, gone = self._heed(signals)
+        batch = ColumnBatch(runs, ends)
+        self._reached = further(self._reached, batch.places(batch.size))
+        if gone:
+            self._begin_anew(gone)
+        else:
+            self._ahead = self._take_ahead(patience)
+        return self._stopped(batch)
+
+    def _take_ahead(self, patience: float) -> Future[Taken]:
+        return self._thread.submit(self._source.take, MOST, patience)
+
+    def _heed(self, signals: list[Signal]) -> tuple[Places, list[int]]:
+        """Where partitions end, and the partitions whose next record was deleted."""
+        ends: Places = {}
+        gone: list[int] = []
+        for signal in signals:
+            match trouble_of(signal.error, self._topic):
+                case Trouble.END:
+                    ends[signal.partition] = signal.offset
+                case Trouble.GONE:
+                    gone.append(signal.partition)
+        return ends, gone
+
+    def _begin_anew(self, gone: list[int]) -> None:
+        """From where the policy says; what it says may be an error."""
+        self._ahead = None
+        self._reached |= {partition: self._when_gone(partition) for partition in gone}
+        self._source.close()
+        self._source = self._open()
+
+    def _stopped(self, batch: ColumnBatch) -> ColumnBatch:
+        """Without what lies behind the stops."""
+        if not self._stops.passed_by(batch.places(batch.size)):
+            return batch
+        runs = [run for each in batch.runs if (run := self._before_stop(each)).num_rows]
+        return ColumnBatch(runs, self._stops.cut(batch.ends))
+
+    def _before_stop(self, run: pa.RecordBatch) -> pa.RecordBatch:
+        stop = self._stops.of(partition_of(run))
+        offsets = run.column("offset").to_numpy()
+        return run.slice(0, int(offsets.searchsorted(stop)))
+
+    def close(self) -> None:
+        """Leave nothing behind; what was taken ahead counts as not read."""
+        self._thread.shutdown()
+        self._source.close()
