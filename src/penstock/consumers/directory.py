@@ -10,7 +10,7 @@ from confluent_kafka import KafkaException, TopicCollection
 
 from penstock.consumers.entries import Entry, Place, Snapshot, TopicDefaults, now
 from penstock.consumers.errors import ConsumerError, NameHeld
-from penstock.consumers.hold import Hold, rivals_of
+from penstock.consumers.hold import Hold, members_of, rivals_in
 from penstock.consumers.offset import Offset
 from penstock.consumers.registry import Registry
 from penstock.consumers.slots import Slot
@@ -180,7 +180,7 @@ class Directory:
         """Those that somebody reads at this moment."""
         alive = []
         for name, of_name in groupby(sorted(places), key=lambda place: place.name):
-            rivals = rivals_of(self._admin, snapshot, name)
+            rivals = rivals_in(snapshot, name, members_of(self._admin, name))
             held = [rival.slot for rival in rivals if not rival.gone()]
             alive += [p for p in of_name if any(_holds(slot, p) for slot in held)]
         return alive
@@ -201,8 +201,8 @@ class Directory:
 
     def _forget_name(self, name: str, places: list[Place], snapshot: Snapshot) -> None:
         """The group first: what is only in the registry can be forgotten again."""
-        rivals = rivals_of(self._admin, snapshot, name)
-        leaving = [str(r.slot) for r in rivals if any(_holds(r.slot, p) for p in places)]
+        held = members_of(self._admin, name)
+        leaving = [str(slot) for slot in held if any(_holds(slot, p) for p in places)]
         groups.remove_members(self._connection, name, leaving)
         groups.forget(self._connection, name, [(p.topic, p.partition) for p in places])
         self._registry.write(dict.fromkeys(places))

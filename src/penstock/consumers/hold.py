@@ -6,7 +6,7 @@ import logging
 import os
 import socket
 import uuid
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 import psutil
@@ -30,7 +30,6 @@ class Rival:
     """A member of the group whose slot overlaps ours."""
 
     slot: Slot
-    member_id: str
     holder: Holder | None
     """What the registry knows of it."""
 
@@ -103,13 +102,15 @@ class Hold:
 
     def _refuse_newcomers(self, slots: list[Slot]) -> None:
         """Two may have looked at the same moment and both have found nobody."""
-        newcomers = [r for r in self._rivals() if r.slot not in slots and not r.gone()]
+        newcomers = [rival for rival in self._rivals(apart_from=slots) if not rival.gone()]
         if newcomers:
             raise self._refusal(newcomers)
 
-    def _rivals(self) -> list[Rival]:
-        found = rivals_of(self._admin, self._registry.read(), self.name)
-        return [rival for rival in found if rival.slot.overlaps(self.slot)]
+    def _rivals(self, apart_from: Collection[Slot] = ()) -> list[Rival]:
+        slots = members_of(self._admin, self.name)
+        others = [s for s in slots if s.overlaps(self.slot) and s not in apart_from]
+        # Mostly there is nobody: then nothing need be known of them.
+        return rivals_in(self._registry.read(), self.name, others) if others else []
 
     def _remove(self, rivals: list[Rival]) -> None:
         groups.remove_members(self._connection, self.name, [str(rival.slot) for rival in rivals])
@@ -124,16 +125,20 @@ class Hold:
         )
 
 
-def rivals_of(admin: GroupAdmin, snapshot: Snapshot, name: str) -> list[Rival]:
-    """Whoever holds something under a name; NameHeld if its members share its partitions."""
+def members_of(admin: GroupAdmin, name: str) -> list[Slot]:
+    """What is held under a name; NameHeld if its members share its partitions."""
     members = groups.static_members(admin, name)
     if None in members:
         raise NameHeld(
             f'group "{name}" has members that share its partitions: stop them first, or share '
             "with them (share=True)."
         )
-    slots = {Slot.parse(text or ""): member for text, member in members.items()}
-    return [Rival(s, m, _holder(snapshot, name, s)) for s, m in slots.items() if s is not None]
+    return [slot for text in members if (slot := Slot.parse(text or "")) is not None]
+
+
+def rivals_in(snapshot: Snapshot, name: str, slots: Iterable[Slot]) -> list[Rival]:
+    """Whoever holds these slots of a name, as far as is known."""
+    return [Rival(slot, _holder(snapshot, name, slot)) for slot in slots]
 
 
 def _holder(snapshot: Snapshot, name: str, slot: Slot) -> Holder | None:
