@@ -93,6 +93,7 @@ class Reading:
         With ``stops``, what lies at or behind them is not handed out.
         """
         self._topic = topic
+        self._starts = starts
         self._when_gone = when_gone
         self._stops = Stops(starts, stops)
         chosen = {**READER_SETTINGS, **settings}
@@ -106,7 +107,7 @@ class Reading:
 
     def take(self, patience: float) -> Batch:
         """What is there; waits up to ``patience`` seconds for a first record."""
-        batch = fetched(self._consumer, self._topic, patience, self._when_gone)
+        batch = fetched(self._consumer, self._topic, self._starts, patience, self._when_gone)
         return self._stopped(batch)
 
     def close(self) -> None:
@@ -123,9 +124,16 @@ class Reading:
 
 
 def fetched(
-    consumer: Consumer, topic: str, patience: float, when_gone: Callable[[int], int]
+    consumer: Consumer,
+    topic: str,
+    starts: Mapping[int, int],
+    patience: float,
+    when_gone: Callable[[int], int],
 ) -> Batch:
-    """What a consumer has for us; waits up to ``patience`` seconds for a first record."""
+    """What a consumer has for us; waits up to ``patience`` seconds for a first record.
+
+    It reads on where ``when_gone`` says if a record was deleted; ``starts`` is where it began.
+    """
     # Asked for many, the client waits for many: so one first, then those that are there.
     first = consumer.poll(patience)
     if first is None:
@@ -136,6 +144,7 @@ def fetched(
         return Batch(messages)
     records: list[Message] = []
     ends: Places = {}
+    moved: Places = {}
     for message in messages:
         error, partition = message.error(), message.partition() or 0
         if error is None:
@@ -145,8 +154,17 @@ def fetched(
             case Trouble.END:
                 ends[partition] = message.offset() or 0
             case Trouble.GONE:
-                consumer.seek(TopicPartition(topic, partition, when_gone(partition)))
+                moved[partition] = when_gone(partition)
+    if moved:
+        _move(consumer, topic, starts, moved)
     return Batch(records, ends)
+
+
+def _move(consumer: Consumer, topic: str, starts: Mapping[int, int], moved: Places) -> None:
+    """Go on elsewhere in some partitions. The client refuses to seek in those that it gave up."""
+    positions = {each.partition: each.offset for each in consumer.position(consumer.assignment())}
+    places = {p: starts[p] if place < 0 else place for p, place in positions.items()} | moved
+    consumer.assign([TopicPartition(topic, p, place) for p, place in places.items()])
 
 
 def trouble_of(error: KafkaError, topic: str) -> Trouble:

@@ -59,6 +59,7 @@ class SharedReading:
         self._on_failed = on_failed
         self._mine: frozenset[int] = frozenset()
         self._last: Places = {}
+        self._starts: Places = {}
         self._polling = threading.RLock()
         self._waiting: SimpleQueue[list[TopicPartition]] = SimpleQueue()
         self._group = options.name or ""
@@ -81,7 +82,7 @@ class SharedReading:
         with self._polling:
             while not self._waiting.empty():
                 self._commit(self._waiting.get())
-            return fetched(self._consumer, self._topic, patience, self._when_gone)
+            return fetched(self._consumer, self._topic, self._starts, patience, self._when_gone)
 
     def commit(self, places: Mapping[Position, int]) -> None:
         """Store positions of partitions that are this instance's; others are left alone."""
@@ -122,8 +123,9 @@ class SharedReading:
     def _gained(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
         self._mine = frozenset(each.partition for each in partitions)
         self._last = {}
-        starts = self._on_gained(self._mine) if self._mine else {}
-        consumer.assign([TopicPartition(self._topic, p, place) for p, place in starts.items()])
+        self._starts = self._on_gained(self._mine) if self._mine else {}
+        places = self._starts.items()
+        consumer.assign([TopicPartition(self._topic, p, place) for p, place in places])
 
     def _revoked(self, consumer: Consumer, _: list[TopicPartition]) -> None:
         self._on_lost(self._mine, still_ours=True)
