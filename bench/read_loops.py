@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from itertools import islice
 
+import pyarrow.compute as pc
 from confluent_kafka import Consumer as Client
 
 from penstock.consumers import Consumer
@@ -73,8 +74,7 @@ def named_arrow(brokers: str, topic: str, records: int, name: str) -> int:
         while seen < records:
             for batch in consumer.take_arrow() or []:
                 seen += batch.num_rows
-                values = batch.column("value")
-                size += values.nbytes - 4 * (len(values) + 1)  # without their offsets
+                size += pc.sum(pc.binary_length(batch.column("value"))).as_py()
     return size
 
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from penstock.consumers import Consumer
 
 FLUSH_SECONDS = 2.0
+FEW = 1000
+"""Records that are printed sooner one by one."""
 
 
 class WhenGone(StrEnum):
@@ -194,7 +196,7 @@ def consume(
         beginning=beginning, head=head, tail=tail, start=start, since=since, end=end
     )
     _refuse_forms(output, keys=keys, template=template)
-    style = _style(output, keys=keys, template=template)
+    style = _style(output, number, keys=keys, template=template)
     named = {"--manual": manual, "--ttl": ttl is not None, "--take-over": take_over}
     _refuse_nameless(name, named | {"--reset": reset})
     if reset and not begin.option:
@@ -230,8 +232,11 @@ def _refuse_forms(form: Form, *, keys: bool, template: str | None) -> None:
     refuse_together(("-k", keys), (f"-O {form}", chosen and form is not Form.TEXT))
 
 
-def _style(form: Form, *, keys: bool, template: str | None) -> Rows | Columns:
-    if form is Form.RAW:
+def _style(form: Form, number: int | None, *, keys: bool, template: str | None) -> Rows | Columns:
+    """Columns for what may be much; they take a fifth of a second to begin with."""
+    plain = form in (Form.RAW, Form.TEXT, Form.DYNAMIC) and not keys and template is None
+    few = sys.stdout.isatty() or (number is not None and number <= FEW)
+    if plain and not few:
         return Columns(form)
     return Rows(printer(form, keys=keys, template=template))
 

@@ -58,11 +58,14 @@ class Columns:
     """Values only, taken and printed as columns: for much."""
 
     def __init__(self, form: Form) -> None:
+        from penstock.cli.record_columns import spare_pandas
+
         self._form = form
+        spare_pandas()
 
     def take(self, consumer: Consumer, limit: int) -> list[pa.RecordBatch] | None:
         """The next records; see ``Consumer.take_arrow``."""
-        return consumer.take_arrow(limit, patience=PATIENCE)
+        return consumer.take_arrow(limit, patience=PATIENCE, timestamps=False)
 
     def count(self, batches: list[pa.RecordBatch]) -> int:
         """How many records these are."""

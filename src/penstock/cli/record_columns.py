@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from penstock.cli.record_printing import Form, is_text, readable, text
@@ -12,6 +16,30 @@ if TYPE_CHECKING:
 
 FORMS = frozenset({Form.RAW, Form.TEXT, Form.DYNAMIC})
 """Those that print values and nothing else."""
+
+
+def spare_pandas() -> None:
+    """Have pyarrow do without pandas in this process. It would import that with the first value
+    that it converts, which is half of the time that a short command takes."""
+    import pyarrow as pa
+
+    absent = _Absent()
+    sys.meta_path.insert(0, absent)
+    try:
+        pa.scalar(0)  # here it looks for it, and never again
+    finally:
+        sys.meta_path.remove(absent)
+
+
+class _Absent(MetaPathFinder):
+    """Says that there is no pandas."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname == "pandas":
+            raise ModuleNotFoundError(fullname)
+        return None
 
 
 def print_values(form: Form, batches: Sequence[pa.RecordBatch]) -> bytes:

@@ -25,8 +25,10 @@ class Form(StrEnum):
 
 
 NULL = "null"
-# Control characters but tab and line ends, as bytes of UTF-8: a terminal might obey them.
-_CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\xc2[\x80-\x9f]")
+# Control characters but tab and line ends: a terminal might obey them.
+_CONTROL = bytes({*range(0x20), 0x7F} - set(b"\t\n\r"))
+# The others that there are, as UTF-8 has them.
+_FURTHER_CONTROL = re.compile(rb"\xc2[\x80-\x9f]")
 _WIDTH = 16
 
 
@@ -84,7 +86,11 @@ def _with_keys(form: Callable[[bytes | None], str]) -> Printer:
 
 def is_text(value: bytes) -> bool:
     """Whether a person can read it, and a terminal shows it without obeying it."""
-    if _CONTROL.search(value):
+    if len(value.translate(None, _CONTROL)) < len(value):
+        return False
+    if value.isascii():
+        return True
+    if _FURTHER_CONTROL.search(value):
         return False
     try:
         value.decode()

@@ -95,6 +95,7 @@ class ColumnReading:
         stops: Mapping[int, int] | None = None,
         committed: bool = True,
         headers: bool = False,
+        timestamps: bool = True,
     ) -> None:
         self._topic = topic
         self._when_gone = when_gone
@@ -106,7 +107,7 @@ class ColumnReading:
             connection,
             {(topic, partition): place for partition, place in self._reached.items()},
             headers=headers,
-            timestamps=True,
+            timestamps=timestamps,
             committed=committed,
             settings={**READER_SETTINGS, **settings},
         )

@@ -21,9 +21,11 @@ BATCH = 2000
 READER_SETTINGS: dict[str, Any] = {
     "auto.offset.reset": "error",
     "enable.partition.eof": True,
+    # The first records are there soon; a record that is larger comes alone.
+    "fetch.message.max.bytes": 8 * 1024 * 1024,
+    "queued.max.messages.kbytes": 32 * 1024,
     # Else a full queue keeps the client from fetching for a second.
-    "fetch.queue.backoff.ms": 10,
-    "queued.min.messages": 100_000,
+    "fetch.queue.backoff.ms": 5,
 }
 _OUT_OF_LOG = frozenset({KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE})
 _NO_TOPIC = frozenset(

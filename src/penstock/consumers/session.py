@@ -113,14 +113,14 @@ class Session:
             self._records = Reading(**self._reading)
         return self._records
 
-    def _as_columns(self, *, headers: bool) -> Source[ColumnBatch]:
+    def _as_columns(self, wanted: Mapping[str, Any]) -> Source[ColumnBatch]:
         from penstock.consumers.columns import ColumnReading
 
         if self._records is not None:
-            wanted = "share=True" if self._options.share else "records"
-            raise InvalidConsumer(f"Arrow batches do not go together with {wanted}: make another")
+            other = "share=True" if self._options.share else "records"
+            raise InvalidConsumer(f"Arrow batches do not go together with {other}: make another")
         if self._columns is None:
-            self._columns = ColumnReading(**self._reading, headers=headers)
+            self._columns = ColumnReading(**self._reading, **wanted)
         return self._columns
 
     def _begin_shared(self) -> SharedReading:
@@ -198,11 +198,9 @@ class Session:
         """
         return self._next(self._as_records(), patience)
 
-    def next_columns(
-        self, patience: float | None = None, *, headers: bool = False
-    ) -> ColumnBatch | None:
-        """The same in columns. ``headers`` counts when it is called first."""
-        return self._next(self._as_columns(headers=headers), patience)
+    def next_columns(self, patience: float | None = None, **wanted: bool) -> ColumnBatch | None:
+        """The same in columns. Which are ``wanted`` counts when it is called first."""
+        return self._next(self._as_columns(wanted), patience)
 
     def _next(self, source: Source[Some], patience: float | None) -> Some | None:
         self.raise_trouble()
@@ -297,4 +295,4 @@ class Session:
 
 
 def _fetching(options: Options) -> Mapping[str, Any]:
-    return {} if options.max_bytes is None else {"max.partition.fetch.bytes": options.max_bytes}
+    return {} if options.max_bytes is None else {"fetch.message.max.bytes": options.max_bytes}
