@@ -5,8 +5,8 @@
 .PHONY: help setup demo test heavy rules bench examples picture lint fmt lock clean
 
 BIN := .venv/bin
-# Two processes, each with servers of its own: tests wait more than they work. Not so the heavy ones,
-# some of which run three workers, each with a Spark of its own.
+# Two processes, each with servers of its own: tests wait more than they work. Not so the crowd,
+# three workers, for example, each with a Spark of its own.
 TWO := -n 2 --dist loadfile
 
 help: ## print this list
@@ -22,7 +22,12 @@ test: setup ## run the tests (ARGS="-k name" is passed on to pytest)
 	@$(BIN)/python -m pytest -m "not heavy" $(TWO) $(ARGS)
 
 heavy: setup ## run the tests that take minutes: kills, freezes, outages, 2 GB
+ifdef ARGS
 	@$(BIN)/python -m pytest -m heavy $(ARGS)
+else
+	@$(BIN)/python -m pytest -m crowd
+	@$(BIN)/python -m pytest -m "heavy and not crowd" $(TWO)
+endif
 
 rules: setup ## take each rule of the protocol out and check that its test fails (ARGS="1a 3")
 	@$(BIN)/python scripts/check_rules.py $(ARGS)

@@ -17,6 +17,7 @@ from worker_process import WorkerProcess
 
 
 @pytest.mark.heavy
+@pytest.mark.crowd
 def test_executors_die_and_nothing_is_lost_or_repeated(
     tmp_path: Path, broker: EmbeddedBroker, java: Java, topics: Topics, name: str
 ) -> None:

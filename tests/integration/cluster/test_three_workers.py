@@ -20,7 +20,7 @@ from topics import Topics
 from waiting import eventually
 from worker_process import WorkerProcess
 
-pytestmark = pytest.mark.heavy
+pytestmark = [pytest.mark.heavy, pytest.mark.crowd]
 
 CONNECTORS = 7
 
