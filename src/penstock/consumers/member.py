@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Mapping
 from concurrent.futures import Future
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
@@ -36,8 +36,8 @@ SESSION_MS = 10_000
 LONGEST_POLL_MS = 86_400_000
 COMMIT_SECONDS = 20.0
 RETRY_SECONDS = 0.1
-POLL_SECONDS = 0.01
-"""How long a commit may have to wait for our thread."""
+JOINING_SECONDS, POLL_SECONDS = 0.01, 0.1
+"""How often the client is polled, before it has joined and later."""
 _REBALANCING = frozenset({KafkaError.REBALANCE_IN_PROGRESS, KafkaError.ILLEGAL_GENERATION})
 _FENCED = frozenset(
     {KafkaError.FENCED_INSTANCE_ID, KafkaError.UNKNOWN_MEMBER_ID, KafkaError._FATAL}
@@ -54,7 +54,9 @@ class Member:
         self.group = group
         self._joined = threading.Event()
         self._stopping = threading.Event()
-        self._requests: SimpleQueue[tuple[list[TopicPartition], Future[None]]] = SimpleQueue()
+        self._requests: SimpleQueue[tuple[list[TopicPartition], Future[None]] | None] = (
+            SimpleQueue()
+        )
         self._id = ""
         self._trouble: KafkaError | None = None
         self._consumer = Consumer(
@@ -112,19 +114,28 @@ class Member:
             raise KafkaException(KafkaError(KafkaError._TIMED_OUT)) from None
 
     def _serve(self) -> None:
-        while not self._requests.empty():
-            offsets, done = self._requests.get()
-            try:
-                if self._trouble is not None:
-                    raise KafkaException(self._trouble)
-                self._consumer.commit(offsets=offsets, asynchronous=False)
-                done.set_result(None)
-            except KafkaException as error:
-                done.set_exception(error)
+        """What others want committed, which is done at once; else it is time to poll."""
+        try:
+            wait = POLL_SECONDS if self._joined.is_set() else JOINING_SECONDS
+            request = self._requests.get(timeout=wait)
+        except Empty:
+            return
+        if request is not None:
+            self._commit_now(*request)
+
+    def _commit_now(self, offsets: list[TopicPartition], done: Future[None]) -> None:
+        try:
+            if self._trouble is not None:
+                raise KafkaException(self._trouble)
+            self._consumer.commit(offsets=offsets, asynchronous=False)
+            done.set_result(None)
+        except KafkaException as error:
+            done.set_exception(error)
 
     def stop(self) -> None:
         """End the thread. The group keeps the slot until its session is over."""
         self._stopping.set()
+        self._requests.put(None)
         if self._thread is not threading.current_thread():
             self._thread.join(timeout=10)
 
@@ -138,7 +149,7 @@ class Member:
     def _step(self) -> None:
         try:
             self._serve()
-            message = self._consumer.poll(POLL_SECONDS)
+            message = self._consumer.poll(0)
         except KafkaException as error:
             self._note(error.args[0])
             self._stopping.wait(RETRY_SECONDS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer, TopicPartition
 
@@ -35,6 +36,13 @@ SETTINGS = {
 }
 READ_SECONDS = 30.0
 WRITE_SECONDS = 20.0
+PRODUCER: dict[str, Any] = {
+    "message.timeout.ms": int(WRITE_SECONDS * 1000),
+    # An idempotent one begins half a second later. Of each key only the last record counts: one
+    # request at a time keeps their order, and a record that is written twice does no harm.
+    "enable.idempotence": False,
+    "max.in.flight.requests.per.connection": 1,
+}
 
 
 class Registry:
@@ -119,8 +127,7 @@ class Registry:
     def _writer(self) -> Producer:
         with self._lock:
             if self._producer is None:
-                timeout = {"message.timeout.ms": int(WRITE_SECONDS * 1000)}
-                self._producer = clients.producer(self._connection, **timeout)
+                self._producer = clients.producer(self._connection, **PRODUCER)
             return self._producer
 
     def _reported(self, error: KafkaError | None, _: Message) -> None:
