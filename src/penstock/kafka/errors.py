@@ -105,12 +105,12 @@ class RecordRefused(KafkaFault):
 
 
 class AccessDenied(KafkaFault):
-    """No ACL allows the worker's principal to do ``what``."""
+    """No ACL allows our principal to do ``what``."""
 
     def __init__(self, what: str, error: KafkaError | KafkaException) -> None:
         super().__init__(
-            f"The brokers do not let this worker {what} ({describe(error)}). Give its principal "
-            "the ACLs that SECURITY.md lists, and start again what has failed."
+            f"Not allowed to {what} ({describe(error)}). Give the principal the ACLs that "
+            "SECURITY.md lists, and start again what has failed."
         )
 
 

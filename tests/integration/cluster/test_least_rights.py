@@ -217,8 +217,8 @@ def test_without_a_row_the_worker_does_not_start_and_says_why(
     with pytest.raises(AssertionError, match="the worker ended"):
         worker.start(within=120)
     told = worker.output()
-    assert f"The brokers do not let this worker {text}" in told
-    assert "Give its principal the ACLs that SECURITY.md lists" in told
+    assert f"Not allowed to {text}" in told
+    assert "Give the principal the ACLs that SECURITY.md lists" in told
     assert "Traceback" not in told
 
 
