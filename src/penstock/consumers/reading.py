@@ -12,7 +12,7 @@ from penstock.consumers.errors import NoSuchTopic
 from penstock.consumers.progress import Batch, Places
 from penstock.kafka import clients
 from penstock.kafka.clients import Connection
-from penstock.kafka.errors import DENIED, AccessDenied, BrokerUnavailable, describe
+from penstock.kafka.errors import DENIED, BrokerUnavailable, describe, reading_denied
 
 log = logging.getLogger(__name__)
 
@@ -53,6 +53,7 @@ class Reading:
         With ``stops``, what lies at or behind them is not handed out.
         """
         self._topic = topic
+        self._group = connection.reading_as
         self._when_gone = when_gone
         self._stops = dict(stops or {})
         self._left = {p for p, stop in self._stops.items() if starts[p] < stop}
@@ -67,7 +68,7 @@ class Reading:
 
     def take(self, patience: float) -> Batch:
         """What is there; waits up to ``patience`` seconds for a first record."""
-        batch = fetched(self._consumer, self._topic, patience, self._when_gone)
+        batch = fetched(self._consumer, self._topic, self._group, patience, self._when_gone)
         return self._stopped(batch) if self._stops else batch
 
     def close(self) -> None:
@@ -86,7 +87,11 @@ class Reading:
 
 
 def fetched(
-    consumer: Consumer, topic: str, patience: float, when_gone: Callable[[int], int]
+    consumer: Consumer,
+    topic: str,
+    group: str,
+    patience: float,
+    when_gone: Callable[[int], int],
 ) -> Batch:
     """What a consumer has for us; waits up to ``patience`` seconds for a first record."""
     # Asked for many, the client waits for many: so one first, then those that are there.
@@ -108,15 +113,15 @@ def fetched(
         elif error.code() in _OUT_OF_LOG:
             consumer.seek(TopicPartition(topic, partition, when_gone(partition)))
         else:
-            _handle(error, topic)
+            _handle(error, topic, group)
     return Batch(records, ends)
 
 
-def _handle(error: KafkaError, topic: str) -> None:
+def _handle(error: KafkaError, topic: str, group: str) -> None:
     if error.code() in _NO_TOPIC:
         raise NoSuchTopic(f'topic "{topic}" was deleted while it was read')
     if error.code() in DENIED:
-        raise AccessDenied(f"read topic {topic}", error)
+        raise reading_denied(topic, group, error)
     if error.fatal():
         raise BrokerUnavailable(describe(error)) from KafkaException(error)
     log.info("reading %s: %s; trying again", topic, describe(error))

@@ -60,7 +60,7 @@ class Session:
         try:
             self._source = self._begin()
         except BaseException:
-            self._keeper.release()
+            self._keeper.release(leave=True)
             raise
         if self._keeper.holds:
             self._flusher = threading.Thread(target=self._flush_often, name="flush", daemon=True)

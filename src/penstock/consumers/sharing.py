@@ -81,7 +81,7 @@ class SharedReading:
         with self._polling:
             while not self._waiting.empty():
                 self._commit(self._waiting.get())
-            return fetched(self._consumer, self._topic, patience, self._when_gone)
+            return fetched(self._consumer, self._topic, self._group, patience, self._when_gone)
 
     def commit(self, places: Mapping[Position, int]) -> None:
         """Store positions of partitions that are this instance's; others are left alone."""
@@ -112,7 +112,7 @@ class SharedReading:
     def _is_newer(self, offset: TopicPartition) -> bool:
         return offset.offset >= self._last.get(offset.partition, 0)
 
-    def release(self) -> None:
+    def release(self, *, leave: bool = False) -> None:
         """Nothing: the group learns it from ``close``."""
 
     def close(self) -> None:

@@ -114,6 +114,13 @@ class AccessDenied(KafkaFault):
         )
 
 
+def reading_denied(topic: str, group: str, error: KafkaError) -> AccessDenied:
+    """What a reader may not do: the topic is one thing, the group that it names another."""
+    if error.code() == KafkaError.GROUP_AUTHORIZATION_FAILED:
+        return AccessDenied(f"use group {group}", error)
+    return AccessDenied(f"read topic {topic}", error)
+
+
 def is_denied(error: KafkaException) -> bool:
     """Whether an ACL is missing."""
     return error.args[0].code() in DENIED
