@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from penstock.kafka.clients import Connection
 
 ANSWER_SECONDS = 8.0
+LISTEN_SECONDS = 0.1
 
 CommandConfig = Annotated[
     Path | None,
@@ -80,19 +82,40 @@ def _brokers_that_answer(connection: Connection) -> int:
     from confluent_kafka import KafkaException
 
     from penstock.kafka import clients
-    from penstock.kafka.errors import BrokerUnavailable
 
     heard: list[KafkaError] = []
     admin = clients.admin(connection, error_cb=heard.append)
-    try:
-        asked = admin.describe_cluster(request_timeout=ANSWER_SECONDS)
-        return len(asked.result(ANSWER_SECONDS + 2).nodes)
-    except (KafkaException, TimeoutError) as error:
-        admin.poll(0)  # what it has heard, it tells only when asked
-        # The first says why, the later ones that it is still so.
-        why = f" ({heard[0].str()})" if heard else ""
-        raise BrokerUnavailable(
-            f"No Kafka broker answered at {connection.bootstrap_servers} within "
-            f"{ANSWER_SECONDS:.0f} s{why}. Check --bootstrap-servers, --command-config, and that "
-            "the brokers run."
-        ) from error
+    deadline = time.monotonic() + ANSWER_SECONDS
+    asked = admin.describe_cluster(request_timeout=ANSWER_SECONDS)
+    while True:
+        try:
+            return len(asked.result(LISTEN_SECONDS).nodes)
+        except (KafkaException, TimeoutError) as error:
+            admin.poll(0)  # what it has heard, it tells only when asked
+            _refuse_strangers(connection, heard)
+            if asked.done() or time.monotonic() > deadline + 2:
+                raise _unanswered(connection, heard) from error
+
+
+def _refuse_strangers(connection: Connection, heard: list[KafkaError]) -> None:
+    """Whoever is not let in now will not be later: the client would go on trying."""
+    from penstock.kafka.errors import BrokerUnavailable
+
+    for error in heard:
+        if error.code() == error._AUTHENTICATION:
+            raise BrokerUnavailable(
+                f"The brokers at {connection.bootstrap_servers} do not let us in "
+                f"({error.str()}). Check the name and the password in --command-config."
+            )
+
+
+def _unanswered(connection: Connection, heard: list[KafkaError]) -> Exception:
+    from penstock.kafka.errors import BrokerUnavailable
+
+    # The first says why, the later ones that it is still so.
+    why = f" ({heard[0].str()})" if heard else ""
+    return BrokerUnavailable(
+        f"No Kafka broker answered at {connection.bootstrap_servers} within "
+        f"{ANSWER_SECONDS:.0f} s{why}. Check --bootstrap-servers, --command-config, and that "
+        "the brokers run."
+    )

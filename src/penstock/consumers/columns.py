@@ -10,8 +10,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from penstock.consumers.fetching import READER_SETTINGS, Trouble, trouble_of
 from penstock.consumers.progress import Places, further
-from penstock.consumers.reading import READER_SETTINGS, Stops, Trouble, trouble_of
+from penstock.consumers.reading import Stops
 from penstock.engine.column_source import Taken, column_source
 from penstock.kafka.clients import Connection
 from penstock.kafka.column_consumer import Signal
@@ -98,6 +99,7 @@ class ColumnReading:
         timestamps: bool = True,
     ) -> None:
         self._topic = topic
+        self._group = connection.reading_as
         self._when_gone = when_gone
         self._stops = Stops(starts, stops)
         self._reached: Places = dict(starts)
@@ -139,7 +141,7 @@ class ColumnReading:
         ends: Places = {}
         gone: list[int] = []
         for signal in signals:
-            match trouble_of(signal.error, self._topic):
+            match trouble_of(signal.error, self._topic, self._group):
                 case Trouble.END:
                     ends[signal.partition] = signal.offset
                 case Trouble.GONE:

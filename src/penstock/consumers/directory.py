@@ -17,6 +17,9 @@ from penstock.consumers.slots import Slot
 from penstock.consumers.starting import Ranges, find_topic
 from penstock.kafka import clients, groups, topics
 from penstock.kafka.clients import Connection
+from penstock.kafka.errors import is_denied
+
+HIDDEN = "hidden"
 
 
 @dataclass(frozen=True)
@@ -146,23 +149,32 @@ class Directory:
     def sweep(self) -> list[Place]:
         """Forget whatever has expired, or whose topic is gone, and is not being read; which."""
         snapshot = self._registry.read()
-        gone = sorted(snapshot.entries.keys() - self._kept(snapshot).keys())
-        free = [place for place in gone if not self._alive([place], snapshot)]
+        free = [place for place in self._gone(snapshot) if self._free(place, snapshot)]
         self._forget(free, snapshot)
         return free
 
     def _kept(self, snapshot: Snapshot) -> dict[Place, Entry]:
-        """What has not expired, of topics that are the ones they were."""
-        at = now()
-        ids = self._topic_ids({place.topic for place in snapshot.entries})
+        """What has not expired, of topics that are the ones they were, and that we may see."""
+        at, ids = now(), self._topic_ids(snapshot)
         return {
             place: entry
             for place, entry in snapshot.entries.items()
             if ids.get(place.topic) == entry.topic_id and not snapshot.expired(place, at)
         }
 
-    def _topic_ids(self, names: Iterable[str]) -> Mapping[str, str]:
-        wanted = list(names)
+    def _gone(self, snapshot: Snapshot) -> list[Place]:
+        """What has expired, or is of topics that are no more. Of those that we may not see we do
+        not know."""
+        at, ids = now(), self._topic_ids(snapshot)
+        return sorted(
+            place
+            for place, entry in snapshot.entries.items()
+            if snapshot.expired(place, at) or ids.get(place.topic) not in (entry.topic_id, HIDDEN)
+        )
+
+    def _topic_ids(self, snapshot: Snapshot) -> Mapping[str, str]:
+        """Of the topics that exist; HIDDEN of those that an ACL keeps from us."""
+        wanted = list({place.topic for place in snapshot.entries})
         if not wanted:
             return {}
         timeout = topics.ADMIN_TIMEOUT
@@ -172,9 +184,17 @@ class Directory:
             try:
                 found[name] = str(future.result(timeout + 5).topic_id)
             except KafkaException as error:
-                if error.args[0].code() not in topics.GONE:
+                if is_denied(error):
+                    found[name] = HIDDEN
+                elif error.args[0].code() not in topics.GONE:
                     raise topics.unavailable(error) from error
         return found
+
+    def _free(self, place: Place, snapshot: Snapshot) -> bool:
+        try:
+            return not self._alive([place], snapshot)
+        except NameHeld:  # by members that share it
+            return False
 
     def _alive(self, places: Iterable[Place], snapshot: Snapshot) -> list[Place]:
         """Those that somebody reads at this moment."""

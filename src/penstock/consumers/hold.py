@@ -18,6 +18,7 @@ from penstock.consumers.registry import Registry
 from penstock.consumers.slots import Slot
 from penstock.kafka import groups
 from penstock.kafka.clients import Connection, GroupAdmin
+from penstock.kafka.errors import KafkaFault
 from penstock.kafka.topics import Position
 
 log = logging.getLogger(__name__)
@@ -27,7 +28,7 @@ JOIN_SECONDS = 45.0
 
 @dataclass(frozen=True)
 class Rival:
-    """A member of the group whose slot overlaps ours."""
+    """A member of the group, whose slot may overlap ours."""
 
     slot: Slot
     holder: Holder | None
@@ -65,14 +66,14 @@ class Hold:
 
         Traces of processes that have ended are no obstacle.
         """
-        rivals = self._rivals()
-        alive = [rival for rival in rivals if not rival.gone()]
+        members = self._members_of_the_group()
+        alive = [rival for rival in self._rivals(members) if not rival.gone()]
         if alive and not take_over:
             raise self._refusal(alive)
-        others = [rival for rival in rivals if rival.slot != self.slot]
-        self._remove([rival for rival in others if rival not in alive])
+        # Of whatever it is that they held: the group would wait for them.
+        self._remove([each for each in members if each.slot != self.slot and each.gone()])
         # A member that was merely removed would join again: with its slot taken it cannot.
-        slots = [self.slot, *(rival.slot for rival in others if rival in alive)]
+        slots = [self.slot, *(rival.slot for rival in alive if rival.slot != self.slot)]
         try:
             self._join([str(slot) for slot in slots], session_ms)
             self._refuse_newcomers(slots)
@@ -90,9 +91,14 @@ class Hold:
         for member in self._members:
             member.stop()
         if leave and not self.fenced:
-            slots = [member.slot for member in self._members if member.id]
-            groups.remove_members(self._connection, self.name, slots)
+            self._leave([member.slot for member in self._members if member.id])
         self._members = []
+
+    def _leave(self, slots: list[str]) -> None:
+        try:
+            groups.remove_members(self._connection, self.name, slots)
+        except KafkaFault as error:
+            log.debug("group %s is left when its session is over: %s", self.name, error)
 
     def _join(self, slots: list[str], session_ms: int) -> None:
         for slot in slots:
@@ -102,15 +108,18 @@ class Hold:
 
     def _refuse_newcomers(self, slots: list[Slot]) -> None:
         """Two may have looked at the same moment and both have found nobody."""
-        newcomers = [rival for rival in self._rivals(apart_from=slots) if not rival.gone()]
+        members = self._members_of_the_group(apart_from=slots)
+        newcomers = [rival for rival in self._rivals(members) if not rival.gone()]
         if newcomers:
             raise self._refusal(newcomers)
 
-    def _rivals(self, apart_from: Collection[Slot] = ()) -> list[Rival]:
-        slots = members_of(self._admin, self.name)
-        others = [s for s in slots if s.overlaps(self.slot) and s not in apart_from]
+    def _members_of_the_group(self, apart_from: Collection[Slot] = ()) -> list[Rival]:
+        slots = [slot for slot in members_of(self._admin, self.name) if slot not in apart_from]
         # Mostly there is nobody: then nothing need be known of them.
-        return rivals_in(self._registry.read(), self.name, others) if others else []
+        return rivals_in(self._registry.read(), self.name, slots) if slots else []
+
+    def _rivals(self, members: list[Rival]) -> list[Rival]:
+        return [member for member in members if member.slot.overlaps(self.slot)]
 
     def _remove(self, rivals: list[Rival]) -> None:
         groups.remove_members(self._connection, self.name, [str(rival.slot) for rival in rivals])

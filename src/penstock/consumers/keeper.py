@@ -34,8 +34,8 @@ class Right(Protocol):
     def commit(self, places: Mapping[Position, int]) -> None:
         """Store positions; Fenced if somebody else has the right by now."""
 
-    def release(self) -> None:
-        """Give it back."""
+    def release(self, *, leave: bool = False) -> None:
+        """Give it back; ``leave`` if the next one may be of another kind."""
 
 
 class Keeper:
@@ -139,7 +139,7 @@ class Keeper:
         """Return when everything is stored for good."""
         self._registry.flush()
 
-    def release(self) -> None:
-        """Let go of the name."""
+    def release(self, *, leave: bool = False) -> None:
+        """Let go of the name; ``leave`` if the registry does not say so."""
         if self._right is not None:
-            self._right.release()
+            self._right.release(leave=leave)

@@ -93,6 +93,8 @@ class Member:
         offsets = [TopicPartition(t, p, offset) for (t, p), offset in places.items()]
         deadline = time.monotonic() + COMMIT_SECONDS
         while True:
+            if self._trouble is not None:
+                raise self._fault(self._trouble)
             try:
                 self._commit(offsets)
             except KafkaException as error:
@@ -132,6 +134,14 @@ class Member:
         except KafkaException as error:
             done.set_exception(error)
 
+    def _refuse_the_rest(self) -> None:
+        """Whoever still waits for a commit is told that nobody will do it."""
+        while not self._requests.empty():
+            request = self._requests.get()
+            if request is not None:
+                trouble = self._trouble or KafkaError(KafkaError._STATE)
+                request[1].set_exception(KafkaException(trouble))
+
     def stop(self) -> None:
         """End the thread. The group keeps the slot until its session is over."""
         self._stopping.set()
@@ -141,10 +151,11 @@ class Member:
 
     def _run(self) -> None:
         try:
-            while not self._stopping.is_set():
+            while not self._stopping.is_set() and not self.fenced:
                 self._step()
         finally:
             self._consumer.close()
+            self._refuse_the_rest()
 
     def _step(self) -> None:
         try:
@@ -172,9 +183,9 @@ class Member:
         self._id = self._id or known
         self._joined.set()
 
-    def _lost(self, consumer: Consumer, _: list[Any]) -> None:
+    def _lost(self, *_: Any) -> None:
+        # Without an answer the client does not join again: that would fence whoever is here now.
         self._trouble = KafkaError(KafkaError.UNKNOWN_MEMBER_ID)
-        consumer.unassign()
 
     def _fault(self, error: KafkaError) -> Exception:
         if error.code() in _FENCED or error.fatal():

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
-from confluent_kafka import KafkaError, KafkaException, Message, Producer
-from confluent_kafka.admin import ConfigResource, ResourceType
+from confluent_kafka import KafkaError, KafkaException, Message, Producer, TopicCollection
+from confluent_kafka.admin import AclOperation, ConfigResource, ResourceType
 
 from penstock.consumers.errors import BadInput
-from penstock.consumers.starting import find_topic
+from penstock.consumers.starting import find_topic, no_topic
 from penstock.kafka import clients, topics
 from penstock.kafka.clients import Connection, GroupAdmin
 from penstock.kafka.errors import DENIED, AccessDenied, BrokerUnavailable, describe
@@ -24,6 +24,7 @@ TURN = 4096
 """After so many records the client is let report failures."""
 DELIVERY_SECONDS = 60.0
 ATOMIC_SECONDS = 300.0
+ATOMIC_PREFIX = "penstock-produce-"
 QUEUE: dict[str, Any] = {}
 """Other limits of the client's queue than those of all our producers."""
 OVERHEAD = 70
@@ -59,6 +60,7 @@ class TopicWriter:
         """``unit`` is what errors call a record."""
         admin = clients.admin(connection)
         find_topic(admin, topic, () if partition is None else [partition])
+        _refuse_unless_writable(admin, topic)
         self._topic = topic
         self._atomic = atomic
         self._unit = unit
@@ -194,8 +196,24 @@ class TopicWriter:
         if not self._atomic:
             return clients.producer(connection, **settings)
         settings["transaction.timeout.ms"] = int(ATOMIC_SECONDS * 1000)
-        own = f"penstock-produce-{uuid.uuid4().hex}"
+        own = f"{ATOMIC_PREFIX}{uuid.uuid4().hex}"
         return clients.transactional_producer(connection, own, **settings)
+
+
+def _refuse_unless_writable(admin: GroupAdmin, topic: str) -> None:
+    """Asked first: denied, an idempotent producer of confluent-kafka breaks down without a word."""
+    asked = admin.describe_topics(
+        TopicCollection([topic]),
+        include_authorized_operations=True,
+        request_timeout=topics.ADMIN_TIMEOUT,
+    )
+    try:
+        allowed = asked[topic].result(topics.ADMIN_TIMEOUT + 5).authorized_operations
+    except KafkaException as error:
+        raise no_topic(topic, error) from error
+    if allowed and AclOperation.WRITE not in allowed:
+        denied = KafkaError(KafkaError.TOPIC_AUTHORIZATION_FAILED)
+        raise AccessDenied(f"write to topic {topic}", denied)
 
 
 def _largest(admin: GroupAdmin, topic: str) -> int:
@@ -209,6 +227,8 @@ def _largest(admin: GroupAdmin, topic: str) -> int:
 
 
 def _fault(what: str, error: KafkaError) -> Exception:
+    if error.code() == KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED:
+        return AccessDenied(f"write as transactional id {ATOMIC_PREFIX}...", error)
     if error.code() in DENIED:
         return AccessDenied(what, error)
     return BrokerUnavailable(f"cannot {what}: {describe(error)}")

@@ -25,7 +25,14 @@ from penstock.consumers.errors import NoSuchTopic
 from penstock.consumers.starting import find_topic
 from penstock.kafka import clients, topics
 from penstock.kafka.clients import Connection, GroupAdmin
-from penstock.kafka.errors import BrokerUnavailable, describe
+from penstock.kafka.errors import (
+    DENIED,
+    AccessDenied,
+    BrokerUnavailable,
+    KafkaFault,
+    describe,
+    reading_denied,
+)
 
 TOPIC = "penstock-consumers"
 SETTINGS = {
@@ -38,8 +45,9 @@ READ_SECONDS = 30.0
 WRITE_SECONDS = 20.0
 PRODUCER: dict[str, Any] = {
     "message.timeout.ms": int(WRITE_SECONDS * 1000),
-    # An idempotent one begins half a second later. Of each key only the last record counts: one
-    # request at a time keeps their order, and a record that is written twice does no harm.
+    # An idempotent one begins half a second later, and breaks down instead of telling where an ACL
+    # is missing. Of each key only the last record counts: one request at a time keeps their order,
+    # and a record that is written twice does no harm.
     "enable.idempotence": False,
     "max.in.flight.requests.per.connection": 1,
 }
@@ -80,6 +88,7 @@ class Registry:
 
     def _read_into(self, snapshot: Snapshot, end: int) -> None:
         deadline = time.monotonic() + READ_SECONDS
+        group = self._connection.reading_as
         reader = clients.reader(self._connection, committed=False)
         try:
             reader.assign([TopicPartition(TOPIC, 0, 0)])
@@ -87,7 +96,7 @@ class Registry:
             while place < end:
                 if time.monotonic() > deadline:
                     raise BrokerUnavailable(f"could not read topic {TOPIC} in {READ_SECONDS:.0f} s")
-                place = max(place, *_taken(reader.consume(10_000, 0.05), snapshot), 0)
+                place = max(place, *_taken(reader.consume(10_000, 0.05), snapshot, group), 0)
         finally:
             reader.close()
 
@@ -113,16 +122,18 @@ class Registry:
             except BufferError:
                 producer.poll(0.1)
             except KafkaException as error:
-                raise BrokerUnavailable(describe(error)) from error
+                raise _unwritten(error.args[0]) from error
             else:
                 return
 
     def flush(self) -> None:
-        """Return when everything is stored; BrokerUnavailable if it is not, in time."""
+        """Return when everything is stored; a fault of the kafka room if it is not, in time."""
         unsent = self._writer().flush(WRITE_SECONDS)
         failures, self._failures = self._failures, []
-        if unsent or failures:
-            raise BrokerUnavailable(describe(failures[0]) if failures else "no answer in time")
+        if failures:
+            raise _unwritten(failures[0])
+        if unsent:
+            raise BrokerUnavailable("no answer in time")
 
     def _writer(self) -> Producer:
         with self._lock:
@@ -135,7 +146,7 @@ class Registry:
             self._failures.append(error)
 
 
-def _taken(messages: Iterable[Message], snapshot: Snapshot) -> list[int]:
+def _taken(messages: Iterable[Message], snapshot: Snapshot, group: str) -> list[int]:
     """Take in what was read; how far that goes."""
     places = [0]
     for message in messages:
@@ -146,4 +157,12 @@ def _taken(messages: Iterable[Message], snapshot: Snapshot) -> list[int]:
             places.append(offset + 1)
         elif error.code() == KafkaError._PARTITION_EOF:
             places.append(offset)
+        elif error.code() in DENIED:
+            raise reading_denied(TOPIC, group, error)
     return places
+
+
+def _unwritten(error: KafkaError) -> KafkaFault:
+    if error.code() in DENIED:
+        return AccessDenied(f"write to topic {TOPIC}", error)
+    return BrokerUnavailable(describe(error))

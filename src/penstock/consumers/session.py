@@ -76,7 +76,7 @@ class Session:
         try:
             self._begin()
         except BaseException:
-            self._keeper.release()
+            self._keeper.release(leave=True)
             raise
         if self._keeper.holds:
             self._flusher = threading.Thread(target=self._flush_often, name="flush", daemon=True)

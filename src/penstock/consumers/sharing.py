@@ -14,10 +14,10 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from penstock.consumers.entries import Holder
 from penstock.consumers.errors import NameHeld
+from penstock.consumers.fetching import READER_SETTINGS, Fetcher
 from penstock.consumers.member import COMMIT_SECONDS, LONGEST_POLL_MS, SESSION_MS
 from penstock.consumers.options import Options
 from penstock.consumers.progress import Batch, Places
-from penstock.consumers.reading import READER_SETTINGS, fetched
 from penstock.kafka import clients, groups
 from penstock.kafka.clients import Connection, GroupAdmin
 from penstock.kafka.errors import BrokerUnavailable, describe
@@ -55,11 +55,9 @@ class SharedReading:
         self._topic = options.topic
         self._on_gained = on_gained
         self._on_lost = on_lost
-        self._when_gone = when_gone
         self._on_failed = on_failed
         self._mine: frozenset[int] = frozenset()
         self._last: Places = {}
-        self._starts: Places = {}
         self._polling = threading.RLock()
         self._waiting: SimpleQueue[list[TopicPartition]] = SimpleQueue()
         self._group = options.name or ""
@@ -73,6 +71,7 @@ class SharedReading:
             ),
             logger=clients.log,
         )
+        self._fetcher = Fetcher(self._consumer, self._topic, self._group, when_gone)
         self._consumer.subscribe(
             [self._topic], on_assign=self._gained, on_revoke=self._revoked, on_lost=self._lost
         )
@@ -82,7 +81,7 @@ class SharedReading:
         with self._polling:
             while not self._waiting.empty():
                 self._commit(self._waiting.get())
-            return fetched(self._consumer, self._topic, self._starts, patience, self._when_gone)
+            return self._fetcher.take(patience)
 
     def commit(self, places: Mapping[Position, int]) -> None:
         """Store positions of partitions that are this instance's; others are left alone."""
@@ -113,19 +112,17 @@ class SharedReading:
     def _is_newer(self, offset: TopicPartition) -> bool:
         return offset.offset >= self._last.get(offset.partition, 0)
 
-    def release(self) -> None:
+    def release(self, *, leave: bool = False) -> None:
         """Nothing: the group learns it from ``close``."""
 
     def close(self) -> None:
         """Leave the group."""
         self._consumer.close()
 
-    def _gained(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
+    def _gained(self, _: Consumer, partitions: list[TopicPartition]) -> None:
         self._mine = frozenset(each.partition for each in partitions)
         self._last = {}
-        self._starts = self._on_gained(self._mine) if self._mine else {}
-        places = self._starts.items()
-        consumer.assign([TopicPartition(self._topic, p, place) for p, place in places])
+        self._fetcher.begin(self._on_gained(self._mine) if self._mine else {})
 
     def _revoked(self, consumer: Consumer, _: list[TopicPartition]) -> None:
         self._on_lost(self._mine, still_ours=True)

@@ -26,6 +26,7 @@ class Sweeper:
         self._connection = connection
         self._due = due
         self._every = every
+        self._told = ""
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="sweeper", daemon=True)
 
@@ -47,6 +48,14 @@ class Sweeper:
             for place in Directory(self._connection()).sweep():
                 log.info('consumer "%s" of %s/%d has expired', *place)
         except (KafkaFault, ConsumerError) as error:
-            log.warning("expired consumers were not forgotten: %s", error)
+            self._tell(str(error))
         except Exception:
             log.exception("expired consumers were not forgotten")
+        else:
+            self._told = ""
+
+    def _tell(self, trouble: str) -> None:
+        """Once, as long as it stays the same: where an ACL is missing, it does for good."""
+        level = logging.DEBUG if trouble == self._told else logging.WARNING
+        self._told = trouble
+        log.log(level, "expired consumers were not forgotten: %s", trouble)

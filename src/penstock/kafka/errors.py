@@ -105,13 +105,20 @@ class RecordRefused(KafkaFault):
 
 
 class AccessDenied(KafkaFault):
-    """No ACL allows the worker's principal to do ``what``."""
+    """No ACL allows our principal to do ``what``."""
 
     def __init__(self, what: str, error: KafkaError | KafkaException) -> None:
         super().__init__(
-            f"The brokers do not let this worker {what} ({describe(error)}). Give its principal "
-            "the ACLs that SECURITY.md lists, and start again what has failed."
+            f"Not allowed to {what} ({describe(error)}). Give the principal the ACLs that "
+            "SECURITY.md lists, and start again what has failed."
         )
+
+
+def reading_denied(topic: str, group: str, error: KafkaError) -> AccessDenied:
+    """What a reader may not do: the topic is one thing, the group that it names another."""
+    if error.code() == KafkaError.GROUP_AUTHORIZATION_FAILED:
+        return AccessDenied(f"use group {group}", error)
+    return AccessDenied(f"read topic {topic}", error)
 
 
 def is_denied(error: KafkaException) -> bool:

@@ -12,6 +12,7 @@ from confluent_kafka.admin import AdminClient, MemberDescription
 
 from penstock.kafka.clients import Connection, GroupAdmin
 from penstock.kafka.errors import (
+    DENIED,
     AccessDenied,
     BrokerUnavailable,
     KafkaFault,
@@ -73,6 +74,8 @@ def committed(
                 for tp in found
                 if tp.offset >= 0
             }
+        if errors[0].code() in DENIED:
+            raise AccessDenied(f"see offsets of group {group}", errors[0])
         unstable = all(e.code() == KafkaError.UNSTABLE_OFFSET_COMMIT for e in errors)
         if not unstable or time.monotonic() > deadline:
             raise BrokerUnavailable(describe(errors[0]))
@@ -159,7 +162,7 @@ def remove_members(connection: Connection, group: str, instance_ids: Iterable[st
     except (errors.UnknownMemberIdError, errors.GroupIdNotFoundError):
         return
     except errors.KafkaError as error:
-        raise BrokerUnavailable(str(error)) from error
+        raise _refused(f"change group {group}", error) from error
 
 
 def delete(client: AdminClient, group: str) -> None:
@@ -194,12 +197,19 @@ def forget(connection: Connection, group: str, partitions: Iterable[Position]) -
     except errors.GroupIdNotFoundError:
         return
     except errors.KafkaError as error:
-        raise BrokerUnavailable(str(error)) from error
-    for outcome in outcomes.values():
+        raise _refused(f"delete offsets of group {group}", error) from error
+    for (topic, _), outcome in outcomes.items():
         if outcome is errors.GroupSubscribedToTopicError:
             raise GroupInUse(outcome.__name__)
         if outcome not in (errors.NoError, errors.UnknownTopicOrPartitionError):
-            raise BrokerUnavailable(outcome.__name__)
+            raise _refused(f"delete offsets of topic {topic}", outcome())
+
+
+def _refused(what: str, error: Any) -> KafkaFault:
+    """What an error of kafka-python's means, whose numbers are Kafka's, as our client's are."""
+    if error.errno in DENIED:
+        return AccessDenied(what, KafkaError(error.errno))
+    return BrokerUnavailable(str(error))
 
 
 def _fault(client: AdminClient, group: str, error: KafkaException) -> KafkaFault:

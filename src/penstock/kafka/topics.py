@@ -73,8 +73,8 @@ def _refuse_unless_compacted(client: AdminClient, topic: str) -> None:
     policy = entries["cleanup.policy"].value
     if policy != "compact":
         raise KafkaFault(
-            f"Topic '{topic}' has cleanup.policy={policy}, but this worker keeps its state there "
-            "and needs cleanup.policy=compact. Change it with: kafka-configs.sh --bootstrap-server "
+            f"Topic '{topic}' has cleanup.policy={policy}, but state is kept there, which "
+            "needs cleanup.policy=compact. Change it with: kafka-configs.sh --bootstrap-server "
             f"HOST:PORT --alter --entity-type topics --entity-name {topic} "
             "--add-config cleanup.policy=compact"
         )
@@ -190,6 +190,8 @@ def _list_offsets(
                 found[(tp.topic, tp.partition)] = future.result(ADMIN_TIMEOUT).offset
             except KafkaException as error:
                 code = error.args[0].code()
+                if is_denied(error):
+                    raise AccessDenied(f"see topic {tp.topic}", error) from error
                 if code not in GONE | LEADERLESS or time.monotonic() > deadline:
                     raise BrokerUnavailable(describe(error)) from error
                 if code in LEADERLESS:

@@ -6,7 +6,6 @@ import base64
 import os
 import signal
 import subprocess
-import sys
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -14,8 +13,6 @@ import pytest
 from commands import Commands
 from topics import Topics
 from waiting import eventually
-
-COMMAND = [sys.executable, "-m", "penstock"]
 
 
 @pytest.fixture
@@ -155,23 +152,6 @@ def test_what_cannot_be_read(penstock: Commands, topic: str) -> None:
     nowhere = penstock("consume", topic, "--start", "99")
     assert nowhere.code == 1
     assert "has offsets 0 to 5 at this moment, and not 99" in nowhere.err
-
-
-def test_names_are_offered_to_the_shell(penstock: Commands, topic: str) -> None:
-    penstock.done("consumer", "reset", topic, topic, "-B")
-    assert offered(f"penstock consume {topic[:-1]}") == [topic]
-    assert offered(f"penstock consumer delete {topic[:-1]}") == [topic]
-    assert offered("penstock topic describe penstock-con") == []
-
-
-def offered(line: str) -> list[str]:
-    environment = {"_PENSTOCK_COMPLETE": "complete_bash", "COMP_WORDS": line}
-    environment["COMP_CWORD"] = str(len(line.split(" ")) - 1)
-    running = subprocess.run(
-        COMMAND, capture_output=True, text=True, check=False, env={**os.environ, **environment}
-    )
-    assert running.stderr == ""
-    return running.stdout.split()
 
 
 def read_lines(running: subprocess.Popen[bytes], count: int) -> None:

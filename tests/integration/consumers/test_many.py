@@ -1,18 +1,28 @@
-"""Ten thousand consumers are one read."""
+"""Ten thousand consumers are one read, and a commit of one of them is none."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Any
+
+import pytest
+
 from penstock.consumers.directory import Directory
 from penstock.consumers.entries import Entry, Place, now
+from penstock.consumers.registry import TOPIC as REGISTRY
 from penstock.consumers.registry import Registry
 from penstock.consumers.starting import find_topic
 from penstock.kafka import clients
 from penstock.kafka.clients import Connection
+from topics import Topics
 
 COUNT = 10_000
 
 
-def test_ten_thousand_are_listed(connection: Connection, directory: Directory, topic: str) -> None:
+@pytest.fixture
+def many(connection: Connection, topic: str) -> Iterator[dict[Place, Entry]]:
+    """Ten thousand consumers of the topic, who are forgotten afterwards."""
     admin = clients.admin(connection)
     registry = Registry(connection, admin)
     registry.ensure()
@@ -23,9 +33,46 @@ def test_ten_thousand_are_listed(connection: Connection, directory: Directory, t
     }
     registry.write(entries)
     registry.flush()
-    listed = [each for each in directory.listed() if each.place.topic == topic]
-    assert [each.place for each in listed] == sorted(entries)
-    assert [each.lag for each in listed] == [11 - number % 11 for number in range(COUNT)]
+    yield entries
     registry.write(dict.fromkeys(entries))
     registry.flush()
+
+
+def test_ten_thousand_are_listed(
+    many: dict[Place, Entry], connection: Connection, directory: Directory, topic: str
+) -> None:
+    listed = [each for each in directory.listed() if each.place.topic == topic]
+    assert [each.place for each in listed] == sorted(many)
+    assert [each.lag for each in listed] == [11 - number % 11 for number in range(COUNT)]
+    registry = Registry(connection, clients.admin(connection))
+    registry.write(dict.fromkeys(many))
+    registry.flush()
     assert not [each for each in directory.listed() if each.place.topic == topic]
+
+
+@pytest.mark.usefixtures("many")
+def test_a_commit_among_them_reads_nothing_and_writes_one_record(
+    consumer, topics: Topics, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+    for kind in ("reader", "admin"):
+        monkeypatch.setattr(clients, kind, noting(made, kind, getattr(clients, kind)))
+    with consumer(strategy="manual", flush=600) as reader:
+        assert "reader" in made, "to begin, it had to read the registry"
+        for record in islice(reader, 3):
+            made.clear()
+            before = topics.end(REGISTRY, committed=False)
+            reader.commit(record)
+            reader.flush()
+            assert topics.end(REGISTRY, committed=False) == before + 1
+            assert made == [], "nothing was read or asked"
+
+
+def noting(made: list[str], kind: str, make: Callable[..., Any]) -> Callable[..., Any]:
+    """``make``, noting that something of this kind was made."""
+
+    def made_and_noted(*args: Any, **options: Any) -> Any:
+        made.append(kind)
+        return make(*args, **options)
+
+    return made_and_noted

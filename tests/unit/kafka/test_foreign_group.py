@@ -75,7 +75,7 @@ def test_our_own_kind_and_those_who_have_left_are_no_hindrance(refuse: Refuse) -
 
 
 def test_a_group_that_the_worker_may_not_see_is_told(refuse: Refuse) -> None:
-    with pytest.raises(AccessDenied, match=r"do not let this worker see group orders \(GROUP_AUTH"):
+    with pytest.raises(AccessDenied, match=r"Not allowed to see group orders \(GROUP_AUTH"):
         refuse(KafkaError.GROUP_AUTHORIZATION_FAILED)
 
 
