@@ -90,7 +90,7 @@ async def reset_consumer(name: Name, calls: HerderCalls, api: Api, body: JsonBod
     return JSONResponse(await calls.run(api.reset_consumer, name, body))
 
 
-@router.get("/topics", responses=gives(answers.TOPICS))
+@router.get("/topics", responses=gives(answers.ALL_TOPICS))
 async def get_topics(
     calls: HerderCalls, api: Api, internal: Annotated[str, flag("internal")] = "false"
 ) -> JSONResponse:
