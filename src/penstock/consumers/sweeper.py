@@ -27,6 +27,7 @@ class Sweeper:
         self._due = due
         self._every = every
         self._stopping = threading.Event()
+        self._told = ""
         self._thread = threading.Thread(target=self._run, name="sweeper", daemon=True)
 
     def start(self) -> None:
@@ -45,8 +46,15 @@ class Sweeper:
     def _sweep(self) -> None:
         try:
             for place in Directory(self._connection()).sweep():
-                log.info('consumer "%s" of %s/%d has expired', *place)
+                log.info('consumer "%s" of %s/%d has expired, or its topic is gone', *place)
+            self._told = ""
         except (KafkaFault, ConsumerError) as error:
-            log.warning("expired consumers were not forgotten: %s", error)
+            self._tell(str(error))
         except Exception:
             log.exception("expired consumers were not forgotten")
+
+    def _tell(self, trouble: str) -> None:
+        """Once, and not every time: who lacks the rights for it lacks them for long."""
+        level = logging.DEBUG if trouble == self._told else logging.WARNING
+        log.log(level, "expired consumers were not forgotten: %s", trouble)
+        self._told = trouble
