@@ -32,7 +32,7 @@ RESET_BODY: dict[str, Any] = {
     "properties": {
         "topic": answers.STRING,
         "to": answers.ANY_OBJECT,
-        "partitions": {"type": "array", "items": answers.INTEGER},
+        "partitions": {"type": "array", "items": {"type": "integer", "minimum": 0}},
         "take_over": {"type": "boolean"},
     },
 }
@@ -41,9 +41,9 @@ TOPIC_BODY: dict[str, Any] = {
     "required": ["name"],
     "properties": {
         "name": answers.STRING,
-        "partitions": answers.INTEGER,
-        "replication": answers.INTEGER,
-        "config": answers.ANY_OBJECT,
+        "partitions": {"type": "integer", "minimum": 1},
+        "replication": {"type": "integer", "minimum": -1},
+        "config": {"type": "object", "additionalProperties": answers.STRING},
         "consumer_ttl": TEXT,
     },
 }
