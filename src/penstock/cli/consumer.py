@@ -186,7 +186,14 @@ def reset(
 ) -> None:
     """Have a consumer go on elsewhere; it need not exist yet."""
     with usage():
-        offset = _target(beginning, head, tail, to_offset, to_time, to_end)
+        offset = _target(
+            beginning=beginning,
+            head=head,
+            tail=tail,
+            to_offset=to_offset,
+            to_time=to_time,
+            to_end=to_end,
+        )
         moved = _directory(bootstrap_servers, command_config).reset(
             name, topic, offset, partitions=partition or (), take_over=take_over
         )
@@ -195,6 +202,7 @@ def reset(
 
 
 def _target(
+    *,
     beginning: bool,
     head: int | None,
     tail: int | None,
