@@ -9,12 +9,13 @@ which is unread until it is committed.
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import httpx
 from pyspark.sql import SparkSession
 
 from penstock.consumers import Consumer, dataframe
@@ -28,9 +29,8 @@ TOPIC, NAME = "billed-orders", "billing"
 def main() -> None:
     """The story, checked on the way."""
     with running_worker() as worker:
-        penstock(worker, "topic", "create", TOPIC)
-        penstock(worker, "produce", TOPIC, given="".join(f"{order}\n" for order in ORDERS))
-
+        httpx.post(f"{worker.url}/topics", json={"name": TOPIC}).raise_for_status()
+        produce(worker)
         died = subprocess.run(
             [sys.executable, __file__, "die"], env=worker.environment(), check=False
         )
@@ -43,8 +43,15 @@ def main() -> None:
 
         the_rest_in_spark(worker)
         (stands,) = listed(worker)
-        print(f"{NAME} stands at {stands['offset']}, with a lag of {stands['lag']}.")
+        print(f"GET /consumers: {stands}")
         assert (stands["offset"], stands["lag"]) == (6, 0)
+
+
+def produce(worker: RunningWorker) -> None:
+    """A record for each line, with the command."""
+    command = [sys.executable, "-m", "penstock", "produce", TOPIC]
+    lines = "".join(f"{order}\n" for order in ORDERS)
+    subprocess.run(command, env=worker.environment(), input=lines, text=True, check=True)
 
 
 def die_on_the_way() -> None:
@@ -65,20 +72,14 @@ def handle(order: str | None) -> str | None:
 
 
 def the_rest_in_spark(worker: RunningWorker) -> None:
-    """Look at the unread orders twice, and commit them the second time."""
-    spark = session(worker.folder / "08-spark")
-    try:
-        for attempt in ("left alone", "committed"):
-            with dataframe(
-                spark, TOPIC, consumer=NAME, bootstrap_servers=worker.bootstrap_servers
-            ) as unread:
-                rows = unread.frame.selectExpr("CAST(value AS STRING) AS value").collect()
-                print(f"Unread in Spark: {[row.value for row in rows]}, {attempt}")
-                assert [row.value for row in rows] == ORDERS[5:]
-                if attempt == "committed":
-                    unread.commit()
-    finally:
-        spark.stop()
+    """What is unread, until it is committed."""
+    spark, brokers = session(worker.folder / "08-spark"), worker.bootstrap_servers
+    with dataframe(spark, TOPIC, consumer=NAME, bootstrap_servers=brokers) as unread:
+        rows = unread.frame.selectExpr("CAST(value AS STRING) AS value").collect()
+        print(f"Unread, in Spark: {[row.value for row in rows]}")
+        assert [row.value for row in rows] == ORDERS[5:]
+        unread.commit()
+    spark.stop()
 
 
 def session(folder: Path) -> SparkSession:
@@ -89,30 +90,20 @@ def session(folder: Path) -> SparkSession:
         SparkSession.builder.master("local[2]")
         .config("spark.jars", ",".join(map(str, ensure_jars(java).spark)))
         .config("spark.driver.memory", "512m")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
         .config("spark.local.dir", str(folder))
         .config("spark.log.level", "ERROR")
         .getOrCreate()
     )
 
 
-def listed(worker: RunningWorker) -> list[dict[str, int]]:
-    """What `penstock consumer list` says about this name."""
-    found: list[dict[str, int]] = json.loads(penstock(worker, "consumer", "list", "-O", "json"))
+def listed(worker: RunningWorker) -> list[dict[str, Any]]:
+    """Where this name stands; `penstock consumer list` says the same."""
+    found = httpx.get(f"{worker.url}/consumers").json()
     return [each for each in found if each["consumer"] == NAME]
-
-
-def penstock(worker: RunningWorker, *arguments: str, given: str = "") -> str:
-    """What the command prints."""
-    print(f"penstock {' '.join(arguments)}", flush=True)
-    return subprocess.run(
-        [sys.executable, "-m", "penstock", *arguments],
-        env=worker.environment(),
-        input=given,
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-    ).stdout
 
 
 if __name__ == "__main__":
