@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, settings
 from penstock.client import ConnectClient
 from penstock.embedded import EmbeddedBroker, Jars, Java, ensure_jars, find_java
 from penstock.rest.app import create_app
+from penstock.rest.consumers_api import ConsumersApi
 from penstock.rest.server import RestServer
 from penstock.runtime.worker import Worker, WorkerConfig
 from python_path import PLUGINS, with_path
@@ -98,7 +99,8 @@ def worker(
 @pytest.fixture(scope="session")
 def client(worker: Worker) -> Iterator[ConnectClient]:
     """The REST API of this run's worker."""
-    server = RestServer(create_app(worker.herder), "127.0.0.1", 0)
+    consumers = ConsumersApi(lambda: worker.config.connection(worker.bootstrap_servers))
+    server = RestServer(create_app(worker.herder, consumers=consumers), "127.0.0.1", 0)
     server.start()
     yield ConnectClient(f"http://127.0.0.1:{server.port}")
     server.stop()

@@ -16,7 +16,7 @@ from penstock.cli.consuming import Columns, Ending, Pump, Rows
 from penstock.cli.output import console
 from penstock.cli.record_printing import Form, printer
 from penstock.cli.stopping import Stopping
-from penstock.cli.streams import TopicName, refuse_together, usage
+from penstock.cli.streams import TopicName, examples, refuse_together, usage
 
 if TYPE_CHECKING:
     from penstock.consumers import Consumer
@@ -24,6 +24,13 @@ if TYPE_CHECKING:
 FLUSH_SECONDS = 2.0
 FEW = 1000
 """Records that are printed sooner one by one."""
+EXAMPLES = examples(
+    "penstock consume orders -B -d  # all that is there, then end",
+    "penstock consume orders -c billing  # go on where billing stopped, until Ctrl-C",
+    "penstock consume orders -c billing -n 100 -O json  # the next hundred, an object per line",
+    "penstock consume orders -T 5 -d -F '{{partition}}/{{offset}} {{key}}'",
+    "penstock consume orders --since 1h -p 0 -d -O raw > last-hour",
+)
 
 
 class WhenGone(StrEnum):
@@ -62,13 +69,23 @@ FromBeginning = Annotated[
 Head = Annotated[
     int | None,
     typer.Option(
-        "-H", "--head", metavar="N", min=0, help="Begin N after the first.", show_default=False
+        "-H",
+        "--head",
+        metavar="N",
+        min=0,
+        help="Begin N after the first record.",
+        show_default=False,
     ),
 ]
 Tail = Annotated[
     int | None,
     typer.Option(
-        "-T", "--tail", metavar="N", min=0, help="Begin N before the end.", show_default=False
+        "-T",
+        "--tail",
+        metavar="N",
+        min=0,
+        help="Begin with the last N records.",
+        show_default=False,
     ),
 ]
 Start = Annotated[
@@ -142,7 +159,11 @@ Ttl = Annotated[
 ]
 Gone = Annotated[
     WhenGone,
-    typer.Option("--when-gone", help="What to do if the next record was deleted from the topic."),
+    typer.Option(
+        "--when-gone",
+        help="What to do if the next record was deleted from the topic: fail, or go on with the "
+        "earliest that is there, or with what is written next.",
+    ),
 ]
 TakeOver = Annotated[
     bool,

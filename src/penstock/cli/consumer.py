@@ -12,7 +12,7 @@ import typer
 from penstock.cli.brokers import BootstrapServers, CommandConfig, reached
 from penstock.cli.completion import topic_names
 from penstock.cli.output import Format, print_json, print_table, say
-from penstock.cli.streams import ConsumerName, Output, TopicName, usage
+from penstock.cli.streams import ConsumerName, Output, TopicName, examples, usage
 from penstock.sdk.errors import UserError
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def list_consumers(
 ) -> None:
     """List the named consumers: the offset they read next, and how much they have not read yet.
 
-    TTL is how long a consumer is kept if nothing is heard of it any more.
+    TTL is how long a consumer is still kept if nothing is heard of it any more; "-" is for ever.
     """
     found = _directory(bootstrap_servers, command_config).listed()
     present = datetime.now(UTC).timestamp() * 1000
@@ -79,7 +79,13 @@ def _facts(listed: Listed, present: float) -> dict[str, Any]:
     }
 
 
-@app.command("delete")
+@app.command(
+    "delete",
+    epilog=examples(
+        "penstock consumer delete billing",
+        "penstock consumer delete billing -t orders -p 0",
+    ),
+)
 def delete(
     name: ConsumerName,
     *,
@@ -88,6 +94,7 @@ def delete(
         typer.Option(
             "-t",
             "--topic",
+            metavar="TOPIC",
             help="Only of this topic.",
             autocompletion=topic_names,
             show_default=False,
@@ -121,7 +128,14 @@ def _say_deleted(places: Iterable[Place]) -> None:
         say(f'consumer "{place.name}" on partition "{place.partition}" deleted')
 
 
-@app.command("reset")
+@app.command(
+    "reset",
+    epilog=examples(
+        "penstock consumer reset billing orders -B",
+        "penstock consumer reset billing orders --to-time 2h",
+        "penstock consumer reset billing orders -p 0 --to-offset 17",
+    ),
+)
 def reset(
     name: ConsumerName,
     topic: TopicName,
@@ -129,12 +143,19 @@ def reset(
     beginning: Annotated[
         bool, typer.Option("-B", "--beginning", help="To the first record that is there.")
     ] = False,
+    head: Annotated[
+        int | None,
+        typer.Option(
+            "-H", "--head", metavar="N", min=0, help="To N after the first.", show_default=False
+        ),
+    ] = None,
     tail: Annotated[
-        int | None, typer.Option("-T", "--tail", min=0, help="To the last N.", show_default=False)
+        int | None,
+        typer.Option("-T", "--tail", metavar="N", min=0, help="To the last N.", show_default=False),
     ] = None,
     to_offset: Annotated[
         int | None,
-        typer.Option("--to-offset", min=0, help="To this offset.", show_default=False),
+        typer.Option("--to-offset", metavar="N", min=0, help="To this offset.", show_default=False),
     ] = None,
     to_time: Annotated[
         str | None,
@@ -165,16 +186,29 @@ def reset(
 ) -> None:
     """Have a consumer go on elsewhere; it need not exist yet."""
     with usage():
-        offset = _target(beginning, tail, to_offset, to_time, to_end)
-    moved = _directory(bootstrap_servers, command_config).reset(
-        name, topic, offset, partitions=partition or (), take_over=take_over
-    )
+        offset = _target(
+            beginning=beginning,
+            head=head,
+            tail=tail,
+            to_offset=to_offset,
+            to_time=to_time,
+            to_end=to_end,
+        )
+        moved = _directory(bootstrap_servers, command_config).reset(
+            name, topic, offset, partitions=partition or (), take_over=take_over
+        )
     for place, at in moved.items():
         say(f'consumer "{name}" on partition "{place.partition}" goes on at offset {at}')
 
 
 def _target(
-    beginning: bool, tail: int | None, to_offset: int | None, to_time: str | None, to_end: bool
+    *,
+    beginning: bool,
+    head: int | None,
+    tail: int | None,
+    to_offset: int | None,
+    to_time: str | None,
+    to_end: bool,
 ) -> Offset:
     """Where to; wrong usage unless exactly one of them is given."""
     from penstock.consumers.offset import Offset
@@ -182,13 +216,14 @@ def _target(
 
     given: list[Offset] = [
         *([Offset.beginning()] if beginning else ()),
+        *([Offset.from_beginning(head)] if head is not None else ()),
         *([Offset.from_end(tail)] if tail is not None else ()),
         *([Offset.absolute(to_offset)] if to_offset is not None else ()),
         *([Offset.at(parse_time(to_time))] if to_time is not None else ()),
         *([Offset.end()] if to_end else ()),
     ]
     if len(given) != 1:
-        raise typer.BadParameter("Give one of -B, -T, --to-offset, --to-time and --to-end.")
+        raise typer.BadParameter("Give one of -B, -H, -T, --to-offset, --to-time and --to-end.")
     return given[0]
 
 

@@ -60,8 +60,8 @@ for verb in lifecycle.apps:
     app.add_typer(verb)
 app.add_typer(delete.app, name="delete")
 app.add_typer(topic.app, name="topic")
-app.command()(produce.produce)
-app.command()(consume.consume)
+app.command(epilog=produce.EXAMPLES)(produce.produce)
+app.command(epilog=consume.EXAMPLES)(consume.consume)
 app.add_typer(consumer.app, name="consumer")
 
 

@@ -14,10 +14,18 @@ import typer
 from penstock.cli.brokers import BootstrapServers, CommandConfig, reached
 from penstock.cli.output import console
 from penstock.cli.stopping import Stopping
-from penstock.cli.streams import TopicName, key_values, refuse_together
+from penstock.cli.streams import TopicName, examples, key_values, refuse_together
 
 if TYPE_CHECKING:
     from penstock.consumers.producing import Outgoing, TopicWriter
+
+
+EXAMPLES = examples(
+    "printf 'one\\ntwo\\n' | penstock produce orders",
+    "penstock produce orders -f orders.csv --key-separator ,",
+    "penstock produce pictures --raw -f cat.jpg --key cat --header type=image/jpeg",
+    "penstock produce orders -f orders.jsonl --atomic --compression zstd",
+)
 
 
 class Codec(StrEnum):

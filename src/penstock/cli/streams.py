@@ -22,6 +22,11 @@ ConsumerName = Annotated[
 Output = Annotated[Format, typer.Option("-O", "-o", "--output", help="How to print the answer.")]
 
 
+def examples(*commands: str) -> str:
+    """What stands below a command's help."""
+    return "\n\n".join(("Examples:", *commands))
+
+
 @contextmanager
 def usage() -> Iterator[None]:
     """Options that do not go together, or mean nothing, are wrong usage (exit code 2)."""

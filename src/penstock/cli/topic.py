@@ -11,13 +11,13 @@ import typer
 from penstock.cli.brokers import BootstrapServers, CommandConfig, reached
 from penstock.cli.completion import topic_names
 from penstock.cli.output import Format, print_json, print_table, say, warn
-from penstock.cli.streams import Output, TopicName, key_values, usage
+from penstock.cli.streams import Output, TopicName, examples, key_values, usage
 
 if TYPE_CHECKING:
     from penstock.consumers.entries import Place
     from penstock.consumers.topics_admin import Described, TopicsAdmin
 
-app = typer.Typer(help="Make, describe, list and delete topics.", no_args_is_help=True)
+app = typer.Typer(help="Make, describe, change, list and delete topics.", no_args_is_help=True)
 
 NewTopicName = Annotated[str, typer.Argument(metavar="TOPIC", help="Name of the topic to make.")]
 TopicNames = Annotated[
@@ -58,7 +58,13 @@ def _ttl(text: str) -> int | None:
         return parse_ttl(text)
 
 
-@app.command("create")
+@app.command(
+    "create",
+    epilog=examples(
+        "penstock topic create orders",
+        "penstock topic create orders -p 6 --config retention.ms=604800000 --consumer-ttl 30d",
+    ),
+)
 def create(
     topic: NewTopicName,
     *,
@@ -97,7 +103,13 @@ def create(
     say(f'topic "{topic}" created' if made else f'topic "{topic}" exists already')
 
 
-@app.command("update")
+@app.command(
+    "update",
+    epilog=examples(
+        "penstock topic update orders --consumer-ttl none",
+        "penstock topic update orders --config retention.ms=",
+    ),
+)
 def update(
     topic: TopicName,
     *,

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 
 from confluent_kafka import KafkaException, TopicCollection
 
 from penstock.consumers.entries import Entry, Place, Snapshot, TopicDefaults, now
-from penstock.consumers.errors import ConsumerError, NameHeld
+from penstock.consumers.errors import NameHeld, NoSuchConsumer
 from penstock.consumers.hold import Hold, members_of, rivals_in
 from penstock.consumers.offset import Offset
+from penstock.consumers.options import Options
 from penstock.consumers.registry import Registry
 from penstock.consumers.slots import Slot
 from penstock.consumers.starting import Ranges, find_topic
@@ -70,6 +71,11 @@ class Directory:
         snapshot, at = self._registry.read(), now()
         return sorted({place.name for place in snapshot.entries if not snapshot.expired(place, at)})
 
+    def stands(self, name: str, topic: str | None = None) -> dict[Place, int]:
+        """Where a name is to go on, as the registry has it, expired or not."""
+        found = self._registry.read().of(name, topic)
+        return {place: entry.offset for place, entry in sorted(found.items())}
+
     def delete(
         self,
         name: str,
@@ -99,10 +105,13 @@ class Directory:
         partitions: Iterable[int] = (),
         take_over: bool = False,
     ) -> dict[Place, int]:
-        """Have a consumer go on elsewhere; it need not exist yet. Where it will go on."""
-        found = find_topic(self._admin, topic, partitions)
+        """Have a consumer go on elsewhere; it need not exist yet. Where it will go on.
+
+        InvalidConsumer if the name cannot be one.
+        """
+        slot = Options(topic, name, frozenset(partitions)).slot
+        found = find_topic(self._admin, topic, slot.partitions)
         self._registry.ensure()
-        slot = Slot(topic, frozenset(partitions))
         places = Ranges(self._admin, found).places(offset, found.partitions)
         hold = Hold(self._connection, self._admin, self._registry, name, slot)
         hold.take(take_over=take_over)
@@ -118,7 +127,7 @@ class Directory:
     def keep_for(self, name: str, ttl_ms: int | None) -> None:
         """Set a consumer's TTL; None leaves it to its topics."""
         if not self._registry.read().of(name):
-            raise ConsumerError(
+            raise NoSuchConsumer(
                 f'there is no consumer "{name}". `penstock consumer list` lists them.'
             )
         self._registry.write_ttl(name, ttl_ms)
@@ -140,11 +149,19 @@ class Directory:
         """Forget the consumers of a topic that was deleted; which they were."""
         snapshot = self._registry.read()
         places = sorted(place for place in snapshot.entries if place.topic == topic)
-        self._forget(places, snapshot)
+        for name, of_name in groupby(places, key=_name):
+            self._forget_gone(name, list(of_name), snapshot)
         if topic in snapshot.topics:
             self._registry.write_topic(topic, None)
-            self._registry.flush()
+        self._registry.flush()
         return places
+
+    def _forget_gone(self, name: str, places: list[Place], snapshot: Snapshot) -> None:
+        try:
+            self._forget_name(name, places, snapshot)
+        except NameHeld:
+            # Who shares a name hears of it by reading, and the brokers have forgotten the offsets.
+            self._registry.write(dict.fromkeys(places))
 
     def sweep(self) -> list[Place]:
         """Forget whatever has expired, or whose topic is gone, and is not being read; which."""
@@ -199,7 +216,7 @@ class Directory:
     def _alive(self, places: Iterable[Place], snapshot: Snapshot) -> list[Place]:
         """Those that somebody reads at this moment."""
         alive = []
-        for name, of_name in groupby(sorted(places), key=lambda place: place.name):
+        for name, of_name in groupby(sorted(places), key=_name):
             rivals = rivals_in(snapshot, name, members_of(self._admin, name))
             held = [rival.slot for rival in rivals if not rival.gone()]
             alive += [p for p in of_name if any(_holds(slot, p) for slot in held)]
@@ -214,8 +231,7 @@ class Directory:
             )
 
     def _forget(self, places: Iterable[Place], snapshot: Snapshot) -> None:
-        of_name: Callable[[Place], str] = lambda place: place.name  # noqa: E731 (typed)
-        for name, found in groupby(sorted(places), key=of_name):
+        for name, found in groupby(sorted(places), key=_name):
             self._forget_name(name, list(found), snapshot)
         self._registry.flush()
 
@@ -228,6 +244,10 @@ class Directory:
         self._registry.write(dict.fromkeys(places))
         if len(snapshot.of(name)) == len(places):
             self._registry.write_ttl(name, None)
+
+
+def _name(place: Place) -> str:
+    return place.name
 
 
 def _holds(slot: Slot, place: Place) -> bool:

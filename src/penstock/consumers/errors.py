@@ -17,6 +17,10 @@ class NoSuchTopic(ConsumerError):
     """The topic, or one of the partitions, does not exist."""
 
 
+class NoSuchConsumer(ConsumerError):
+    """Nothing is kept under this name."""
+
+
 class NothingStored(ConsumerError):
     """The consumer has no name, so there is nothing to commit to."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -16,6 +17,8 @@ from penstock.kafka import groups, topics
 from penstock.kafka.clients import GroupAdmin
 from penstock.kafka.errors import AccessDenied, BrokerUnavailable, describe, is_denied
 
+LEGAL = re.compile(r"[A-Za-z0-9._-]{1,249}")
+
 
 @dataclass(frozen=True)
 class Topic:
@@ -28,6 +31,7 @@ class Topic:
 
 def find_topic(admin: GroupAdmin, name: str, wanted: Iterable[int] = ()) -> Topic:
     """The topic, with the partitions that are ``wanted``, or all; NoSuchTopic if there is none."""
+    refuse_illegal(name)
     asked = admin.describe_topics(TopicCollection([name]), request_timeout=topics.ADMIN_TIMEOUT)
     try:
         found = asked[name].result(topics.ADMIN_TIMEOUT + 5)
@@ -40,6 +44,15 @@ def find_topic(admin: GroupAdmin, name: str, wanted: Iterable[int] = ()) -> Topi
             f'topic "{name}" has no partition {listed}: it has {len(every)}, numbered from 0'
         )
     return Topic(name, str(found.topic_id), frozenset(wanted) or every)
+
+
+def refuse_illegal(name: str) -> None:
+    """NoSuchTopic if no topic can have this name: clients and brokers answer in many ways then."""
+    if not LEGAL.fullmatch(name):
+        raise NoSuchTopic(
+            f"no topic can have the name {name!r}: names have up to 249 letters, digits, "
+            '".", "_" and "-".'
+        )
 
 
 def no_topic(name: str, error: KafkaException) -> Exception:

@@ -46,7 +46,7 @@ class Sweeper:
     def _sweep(self) -> None:
         try:
             for place in Directory(self._connection()).sweep():
-                log.info('consumer "%s" of %s/%d has expired', *place)
+                log.info('consumer "%s" of %s/%d has expired, or its topic is gone', *place)
         except (KafkaFault, ConsumerError) as error:
             self._tell(str(error))
         except Exception:

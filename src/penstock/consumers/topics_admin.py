@@ -20,7 +20,7 @@ from penstock.consumers.directory import Directory
 from penstock.consumers.entries import Place
 from penstock.consumers.errors import ConsumerError, InternalTopic, NoSuchTopic, TopicExists
 from penstock.consumers.registry import TOPIC as REGISTRY
-from penstock.consumers.starting import find_topic, no_topic
+from penstock.consumers.starting import find_topic, no_topic, refuse_illegal
 from penstock.kafka import clients, names, topics
 from penstock.kafka.clients import Connection
 from penstock.kafka.errors import AccessDenied, BrokerUnavailable, is_denied
@@ -117,6 +117,7 @@ class TopicsAdmin:
 
     def describe(self, topic: str) -> Described:
         """One topic; NoSuchTopic if there is none of this name."""
+        refuse_illegal(topic)
         return self._describe([topic])[0]
 
     def listed(self, *, internal: bool = False) -> list[Described]:

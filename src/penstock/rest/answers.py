@@ -109,7 +109,7 @@ _TOPIC: dict[str, Schema] = {
     "status": {"enum": ["provisioned", "degraded", "offline"]},
     "reason": STRING,
 }
-TOPICS = _list(_object(_TOPIC))
+ALL_TOPICS = _list(_object(_TOPIC))
 TOPIC = _object(_TOPIC, consumer_ttl_ms=_or_null(INTEGER), consumers=_list(STRING))
 
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, cast
 
-from penstock.rest.audit import audit
+from penstock.rest.audit import few, telling
 from penstock.rest.herder_api import Config, HerderApi, Json
 from penstock.runtime.errors import RequestError
-from penstock.runtime.peers import NotLeading
 
-MOST_OFFSETS = 1000
-"""Told in a line; of more, how many are left out."""
 PLAIN = frozenset({"delete", "pause", "resume", "stop", "restart", "restart_task", "reset_topics"})
 """Changes that are told by their name and that of the connector."""
 
@@ -35,35 +31,35 @@ class _AuditedHerder:
         return _told(name, method) if name in PLAIN else method
 
     def create(self, name: str, config: Config, initial_state: str | None = None) -> Json:
-        with _telling("create", name, keys=sorted(config), initial_state=initial_state):
+        with telling("create", name, keys=sorted(config), initial_state=initial_state):
             return self._herder.create(name, config, initial_state)
 
     def put_config(self, name: str, config: Config) -> tuple[bool, Json]:
-        with _telling("put config", name, keys=_changed(self._config(name), config)):
+        with telling("put config", name, keys=_changed(self._config(name), config)):
             return self._herder.put_config(name, config)
 
     def patch_config(self, name: str, patch: Mapping[str, str | None]) -> Json:
         before = self._config(name)
         keys = sorted(key for key, value in patch.items() if before.get(key) != value)
-        with _telling("patch config", name, keys=keys):
+        with telling("patch config", name, keys=keys):
             return self._herder.patch_config(name, patch)
 
     def alter_offsets(self, name: str, offsets: list[Json]) -> str:
         named = {_identity(entry) for entry in offsets}
         old = [entry for entry in self._offsets(name) if _identity(entry) in named]
-        with _telling("alter offsets", name, old=_few(old), new=_few(offsets)):
+        with telling("alter offsets", name, old=few(old), new=few(offsets)):
             return self._herder.alter_offsets(name, offsets)
 
     def reset_offsets(self, name: str) -> str:
-        with _telling("reset offsets", name, old=_few(self._offsets(name)), new=[]):
+        with telling("reset offsets", name, old=few(self._offsets(name)), new=[]):
             return self._herder.reset_offsets(name)
 
     def set_logger_level(self, name: str, level: str | None) -> list[str]:
-        with _telling("set logger level", None, logger=name, level=level):
+        with telling("set logger level", None, logger=name, level=level):
             return self._herder.set_logger_level(name, level)
 
     def set_cluster_logger_level(self, name: str, level: str | None) -> None:
-        with _telling("set logger level of the cluster", None, logger=name, level=level):
+        with telling("set logger level of the cluster", None, logger=name, level=level):
             self._herder.set_cluster_logger_level(name, level)
 
     def _config(self, name: str) -> Config:
@@ -80,24 +76,9 @@ class _AuditedHerder:
         return found
 
 
-@contextmanager
-def _telling(what: str, connector: str | None, **details: Any) -> Iterator[None]:
-    try:
-        yield
-    except NotLeading:
-        raise  # it is passed on to the leader, who tells of it
-    except RequestError as error:
-        audit(what, connector, f"refused: {error.status}", **details)
-        raise
-    except Exception as error:
-        audit(what, connector, f"failed: {type(error).__name__}", **details)
-        raise
-    audit(what, connector, "done", **details)
-
-
 def _told(what: str, method: Callable[..., T]) -> Callable[..., T]:
     def call(name: str, *args: Any) -> T:
-        with _telling(what.replace("_", " "), name, **({"arguments": args} if args else {})):
+        with telling(what.replace("_", " "), name, **({"arguments": args} if args else {})):
             return method(name, *args)
 
     return call
@@ -111,8 +92,3 @@ def _changed(before: Config, after: Config) -> list[str]:
 def _identity(entry: Json) -> frozenset[tuple[str, str]]:
     """The same for a partition's number and for the text of it, which requests may hold."""
     return frozenset((key, str(value)) for key, value in (entry.get("partition") or {}).items())
-
-
-def _few(offsets: list[Json]) -> list[Json]:
-    left_out = len(offsets) - MOST_OFFSETS
-    return offsets[:MOST_OFFSETS] + ([{"left_out": left_out}] if left_out > 0 else [])

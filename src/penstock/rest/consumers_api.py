@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
@@ -16,6 +16,7 @@ from penstock.consumers.errors import (
     InternalTopic,
     InvalidConsumer,
     NameHeld,
+    NoSuchConsumer,
     NoSuchTopic,
     OffsetGone,
     TopicExists,
@@ -24,7 +25,9 @@ from penstock.consumers.times import parse_time, parse_ttl
 from penstock.consumers.topics_admin import Described, TopicsAdmin
 from penstock.kafka.clients import Connection
 from penstock.kafka.errors import AccessDenied, KafkaFault
-from penstock.rest.audit import audit
+from penstock.kafka.groups import GroupInUse
+from penstock.rest.audit import few, telling
+from penstock.rest.requests import MAX_INT
 from penstock.runtime.errors import (
     BadRequest,
     Conflict,
@@ -38,6 +41,7 @@ Json = dict[str, Any]
 OFFSETS = {"beginning": Offset.from_beginning, "end": Offset.from_end, "offset": Offset.absolute}
 _STATUSES: tuple[tuple[type[Exception], type[RequestError]], ...] = (
     (NoSuchTopic, NotFound),
+    (NoSuchConsumer, NotFound),
     (NameHeld, Conflict),
     (TopicExists, Conflict),
     (InternalTopic, Forbidden),
@@ -45,6 +49,7 @@ _STATUSES: tuple[tuple[type[Exception], type[RequestError]], ...] = (
     (OffsetGone, BadRequest),
     (ConsumerError, BadRequest),
     (AccessDenied, Forbidden),
+    (GroupInUse, Conflict),
     (KafkaFault, InternalError),
 )
 
@@ -71,31 +76,34 @@ class ConsumersApi:
         self, name: str, topic: str | None, partition: int | None, *, force: bool
     ) -> list[Json]:
         """Forget a consumer, or some of it; what was forgotten."""
-        with _changing(f"delete consumer {name}"):
+        asked = {"topic": topic, "partition": partition, "force": force}
+        with telling("delete consumer", None, consumer=name, **asked) as told, _translated():
+            old = self._topics.directory.stands(name, topic)
             found = self._topics.directory.delete(
                 name, topic=topic, partition=partition, force=force
             )
             if not found:
                 raise NotFound(f'there is no consumer "{name}" of which this could be deleted')
+            told["old"] = _few(old, found)
             return [_place(place) for place in found]
 
     def keep_consumer(self, name: str, body: bytes) -> None:
         """Set a consumer's TTL."""
         ttl = _ttl(_object(body, "ttl"), "ttl")
-        with _changing(f"update consumer {name}"):
+        with telling("update consumer", None, consumer=name, ttl_ms=ttl), _translated():
             self._topics.directory.keep_for(name, ttl)
 
     def reset_consumer(self, name: str, body: bytes) -> list[Json]:
         """Have a consumer go on elsewhere; where it will."""
         asked = _object(body, "topic", "partitions", "to", "take_over")
-        with _changing(f"reset consumer {name}"):
+        topic, to = _text(asked, "topic"), _offset(asked.get("to"))
+        partitions = _numbers(asked.get("partitions"))
+        with telling("reset consumer", None, consumer=name, **asked) as told, _translated():
+            old = self._topics.directory.stands(name, topic)
             moved = self._topics.directory.reset(
-                name,
-                _text(asked, "topic"),
-                _offset(asked.get("to")),
-                partitions=_numbers(asked.get("partitions")),
-                take_over=asked.get("take_over") is True,
+                name, topic, to, partitions=partitions, take_over=asked.get("take_over") is True
             )
+            told |= {"old": _few(old, moved), "new": _few(moved, moved)}
         return [{**_place(place), "offset": offset} for place, offset in moved.items()]
 
     def topics(self, *, internal: bool) -> list[Json]:
@@ -115,27 +123,29 @@ class ConsumersApi:
         """Make a topic."""
         asked = _object(body, "name", "partitions", "replication", "config", "consumer_ttl")
         name = _text(asked, "name")
-        with _changing(f"create topic {name}"):
-            self._topics.create(
-                name,
-                partitions=_number(asked.get("partitions", 1), "partitions"),
-                replication=_number(asked.get("replication", -1), "replication"),
-                config=_texts(asked.get("config") or {}),
-                consumer_ttl_ms=_ttl(asked, "consumer_ttl"),
-            )
+        wanted: Json = {
+            "partitions": _number(asked.get("partitions", 1), "partitions", 1),
+            "replication": _number(asked.get("replication", -1), "replication", -1),
+            "config": _texts(asked.get("config") or {}),
+            "consumer_ttl_ms": _ttl(asked, "consumer_ttl"),
+        }
+        with telling("create topic", None, topic=name, **wanted), _translated():
+            self._topics.create(name, **wanted)
         return self.topic(name)
 
     def keep_consumers_of(self, topic: str, body: bytes) -> Json:
         """Set the TTL of a topic's consumers."""
         ttl = _ttl(_object(body, "consumer_ttl"), "consumer_ttl")
-        with _changing(f"update topic {topic}"):
+        with telling("update topic", None, topic=topic, consumer_ttl_ms=ttl), _translated():
             self._topics.directory.keep_consumers_of(topic, ttl)
         return self.topic(topic)
 
     def delete_topic(self, topic: str, *, force: bool) -> list[Json]:
         """Delete a topic; the consumers that went with it."""
-        with _changing(f"delete topic {topic}"):
-            return [_place(place) for place in self._topics.delete(topic, internal=force)]
+        with telling("delete topic", None, topic=topic, force=force) as told, _translated():
+            gone = self._topics.delete(topic, internal=force)
+            told["consumers"] = len(gone)
+            return [_place(place) for place in gone]
 
 
 @contextmanager
@@ -147,16 +157,10 @@ def _translated() -> Iterator[None]:
         raise status(str(error)) from error
 
 
-@contextmanager
-def _changing(what: str) -> Iterator[None]:
-    """Leave a line in the audit, whatever comes of it."""
-    try:
-        with _translated():
-            yield
-    except RequestError as error:
-        audit(what, None, f"refused: {error.status}")
-        raise
-    audit(what, None, "done")
+def _few(stands: Mapping[Place, int], places: Iterable[Place]) -> list[Json]:
+    """Where a consumer stands in some partitions, for the audit."""
+    found = [{**_place(place), "offset": stands[place]} for place in places if place in stands]
+    return few(found)
 
 
 def _place(place: Place) -> Json:
@@ -186,20 +190,25 @@ def _object(body: bytes, *allowed: str) -> Json:
 
 def _text(asked: Json, key: str) -> str:
     value = asked.get(key)
-    if not isinstance(value, str) or not value:
+    if not _is_text(value) or not value:
         raise BadRequest(f'"{key}" is needed, and is a text')
-    return value
+    return str(value)
 
 
 def _texts(value: Any) -> dict[str, str]:
-    if not isinstance(value, dict) or not all(isinstance(each, str) for each in value.values()):
+    if not isinstance(value, dict) or not all(map(_is_text, (*value, *value.values()))):
         raise BadRequest('"config" is an object of texts')
     return value
 
 
-def _number(value: Any, key: str) -> int:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise BadRequest(f'"{key}" is a whole number')
+def _is_text(value: Any) -> bool:
+    """Whether it is a text that Kafka's clients can be given: not one with a NUL, for example."""
+    return isinstance(value, str) and value.isprintable()
+
+
+def _number(value: Any, key: str, least: int = 0) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= MAX_INT:
+        raise BadRequest(f'"{key}" is a whole number from {least} to {MAX_INT}')
     return value
 
 

@@ -32,7 +32,7 @@ RESET_BODY: dict[str, Any] = {
     "properties": {
         "topic": answers.STRING,
         "to": answers.ANY_OBJECT,
-        "partitions": {"type": "array", "items": answers.INTEGER},
+        "partitions": {"type": "array", "items": {"type": "integer", "minimum": 0}},
         "take_over": {"type": "boolean"},
     },
 }
@@ -41,9 +41,9 @@ TOPIC_BODY: dict[str, Any] = {
     "required": ["name"],
     "properties": {
         "name": answers.STRING,
-        "partitions": answers.INTEGER,
-        "replication": answers.INTEGER,
-        "config": answers.ANY_OBJECT,
+        "partitions": {"type": "integer", "minimum": 1},
+        "replication": {"type": "integer", "minimum": -1},
+        "config": {"type": "object", "additionalProperties": answers.STRING},
         "consumer_ttl": TEXT,
     },
 }
@@ -90,7 +90,7 @@ async def reset_consumer(name: Name, calls: HerderCalls, api: Api, body: JsonBod
     return JSONResponse(await calls.run(api.reset_consumer, name, body))
 
 
-@router.get("/topics", responses=gives(answers.TOPICS))
+@router.get("/topics", responses=gives(answers.ALL_TOPICS))
 async def get_topics(
     calls: HerderCalls, api: Api, internal: Annotated[str, flag("internal")] = "false"
 ) -> JSONResponse:

@@ -24,11 +24,18 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from penstock.client import ConnectClient
+from penstock.consumers import Offset
+from penstock.consumers.directory import Directory
+from penstock.embedded import EmbeddedBroker
+from penstock.kafka.clients import Connection
 from penstock.rest.app import create_app
+from penstock.rest.consumers_api import ConsumersApi
 from penstock.runtime.herder import Herder
 from penstock.runtime.plugins import Plugins
+from topics import Topics
 
-DOCUMENT = create_app(Herder(Plugins(), "unused")).openapi()
+UNASKED = ConsumersApi(lambda: Connection("unasked:9092"))
+DOCUMENT = create_app(Herder(Plugins(), "unused"), consumers=UNASKED).openapi()
 OPERATIONS = {
     f"{method.upper()} {path}": described
     for path, methods in DOCUMENT["paths"].items()
@@ -106,9 +113,21 @@ def test_every_made_up_request_is_answered(
     @examples(20)
     @given(find(label).as_strategy(mode))
     def check(case: Case) -> None:
-        case.call_and_validate(checks=CHECKS)
+        small(case).call_and_validate(checks=CHECKS)
 
     check()
+
+
+def small(case: Case) -> Case:
+    """A topic of millions of partitions would be made, and keep the broker busy for long."""
+    body = case.body
+    if (
+        case.path == "/topics"
+        and isinstance(body, dict)
+        and isinstance(body.get("partitions"), int)
+    ):
+        case.body = {**body, "partitions": min(body["partitions"], 2)}
+    return case
 
 
 def test_requests_about_a_connector_that_is_there(
@@ -117,7 +136,7 @@ def test_requests_about_a_connector_that_is_there(
     """Else nearly everything would be answered with 404."""
     config = {"connector.class": "FileStreamSource", "file": str(tmp_path / "lines"), "topic": name}
     answered: dict[str, set[int]] = defaultdict(set)
-    about = [each for each in (*ANYTHING, *MISFITS) if "{name}" in each[0]]
+    about = [each for each in (*ANYTHING, *MISFITS) if "/connectors/{name}" in each[0]]
     for label, mode in about:
 
         @examples(8)
@@ -132,6 +151,32 @@ def test_requests_about_a_connector_that_is_there(
     simple = {label for label, _ in about if label not in WITH_BODY and "{task}" not in label}
     assert len(simple) == 14
     assert {label for label, found in answered.items() if min(found) < 400} >= simple
+
+
+@pytest.mark.parametrize("kind", ["/topics/{name}", "/consumers/{name}"])
+def test_requests_about_a_topic_and_a_consumer_that_are_there(
+    find: Find, broker: EmbeddedBroker, topics: Topics, name: str, kind: str
+) -> None:
+    directory = Directory(Connection(broker.bootstrap_servers))
+    answered: dict[str, set[int]] = defaultdict(set)
+    for label, mode in (each for each in (*ANYTHING, *MISFITS) if kind in each[0]):
+
+        @examples(8)
+        @given(find(label).as_strategy(mode, path_parameters={"name": name}))
+        def check(case: Case) -> None:
+            if name not in topics.admin.list_topics(timeout=20).topics:
+                topics.create(name)
+            if not directory.stands(name):
+                directory.reset(name, name, Offset.beginning())
+            case.query = {}  # else it would be about other partitions than the one there is
+            if "to" in (case.body if isinstance(case.body, dict) else {}):
+                case.body = {**case.body, "topic": name}
+            answered[case.operation.label].add(case.call_and_validate(checks=CHECKS).status_code)
+
+        check()
+    simple = {label for label in answered if not label.endswith("/reset")}
+    assert len(simple) == (3 if "topics" in kind else 2)
+    assert {label for label in simple if min(answered[label]) < 400} == simple
 
 
 @pytest.mark.parametrize("label", WITH_BODY)
@@ -153,6 +198,5 @@ def test_the_document_is_served_and_covers_every_path(http: httpx.Client) -> Non
     served = http.get("/openapi.json")
     assert served.status_code == 200
     assert served.json() == DOCUMENT
-    assert {"/connectors/{name}/offsets", "/admin/loggers/{logger}", "/health"} <= set(
-        DOCUMENT["paths"]
-    )
+    some = {"/connectors/{name}/offsets", "/admin/loggers/{logger}", "/health"}
+    assert some | {"/consumers/{name}/reset", "/topics/{name}"} <= set(DOCUMENT["paths"])

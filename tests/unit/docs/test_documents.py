@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer.main
 
+from penstock import consumers
 from penstock.cli.main import app
 from penstock.runtime.worker_config import WORKER
 
@@ -69,6 +71,51 @@ def is_command(words: list[str]) -> bool:
             return False
         command = known[word]
     return True
+
+
+def test_options_of_shown_commands_exist(document: Path) -> None:
+    fenced = re.findall(r"^```(\w*)\n(.*?)^```", document.read_text(), re.DOTALL | re.MULTILINE)
+    texts = [text.replace("\\\n", " ") for language, text in fenced if not language]
+    shown = [line for text in texts for line in text.splitlines()]
+    assert [line for line in shown if unknown_options(line)] == []
+
+
+def unknown_options(line: str) -> list[str]:
+    """Options in a line of a shell that the command in it does not have."""
+    _, found, rest = re.split("# ", line)[0].partition("penstock ")
+    words = re.split(r" [|<>]", rest)[0].split()
+    command: Any = typer.main.get_command(app)
+    while found and words and words[0] in getattr(command, "commands", ()):
+        command = command.commands[words.pop(0)]
+    known = {name for p in command.params for name in (*p.opts, *p.secondary_opts)}
+    given = [word.partition("=")[0] for word in words if re.match(r"--?[A-Za-z]", word)]
+    return [option for option in given if option not in known] if found else []
+
+
+def test_the_python_of_the_guide_to_consumers() -> None:
+    text = (ROOT / "docs/consumers.md").read_text()
+    blocks = re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    assert len(blocks) > 3
+    for block in blocks:
+        compile(block, "consumers.md", "exec")
+    (built,) = (block for block in blocks if "Builder" in block)
+    names: dict[str, Any] = {}
+    exec(built.partition("with ")[0], names)  # noqa: S102 (our own text)
+    options = names["config"].consumer(bootstrap_servers="unasked:9092").options
+    assert (options.name, options.flush, options.partitions) == ("billing", 0.5, {0})
+
+
+def test_the_errors_of_consumers_are_all_told() -> None:
+    text = (ROOT / "docs/consumers.md").read_text()
+    kinds = [name for name in consumers.__all__ if is_error(getattr(consumers, name))]
+    assert len(kinds) > 6
+    assert [name for name in kinds if f"`{name}`" not in text] == []
+
+
+def is_error(thing: Any) -> bool:
+    """Whether it is an error of its own, and not their base."""
+    base = consumers.ConsumerError
+    return isinstance(thing, type) and issubclass(thing, base) and thing is not base
 
 
 def test_paths_of_the_tree_exist() -> None:

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from config_herder import config_herder
-from penstock.rest import audited_herder, create_app
+from penstock.rest import audit, audited_herder, create_app
 from penstock.rest.herder_api import HerderApi
 from penstock.runtime.errors import BadRequest
 from penstock.sdk.config import HIDDEN
@@ -153,7 +153,7 @@ def test_nobody_can_say_that_they_come_from_elsewhere(http: httpx.Client, lines:
 def test_many_offsets_make_no_endless_line(
     http: httpx.Client, lines: Lines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(audited_herder, "MOST_OFFSETS", 1)
+    monkeypatch.setattr(audit, "MOST_OFFSETS", 1)
     http.delete("/connectors/n/offsets")
     assert lines()[0]["old"] == [AT_5, {"left_out": 1}]
 
