@@ -37,7 +37,7 @@ BOUNDS: dict[str, str] = {
     "reading back of both.",
     "offsets-listing": "Writing the answer as JSON and reading it again, on one core; before that "
     "at most 0.1 s until the offsets topic is known to be read to its end.",
-    "consume-library": "Of the record-by-record loops, a call into the client for each record; ours "
+    "consume-library": "Of loops over records, a call into the client for each record; ours "
     "fetches two thousand with one call and makes an object of each. In columns the client's "
     "freeing of fetched messages. To open a name costs half a second, mostly round trips to the "
     "brokers.",

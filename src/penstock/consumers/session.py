@@ -9,19 +9,18 @@ import logging
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from penstock.consumers.errors import (
     ConsumerError,
     Fenced,
     FlushFailed,
-    InvalidConsumer,
     NothingStored,
 )
+from penstock.consumers.forms import Forms, Source
 from penstock.consumers.keeper import Keeper
 from penstock.consumers.options import OffsetManagement, Options
 from penstock.consumers.progress import Batch, Fetched, Places, Progress
-from penstock.consumers.reading import Reading
 from penstock.consumers.record import Record
 from penstock.consumers.sharing import SharedReading
 from penstock.consumers.starting import Ranges, find_topic
@@ -38,21 +37,6 @@ PATIENCE = 0.1
 
 
 Some = TypeVar("Some", bound=Fetched)
-Some_co = TypeVar("Some_co", bound=Fetched, covariant=True)
-
-
-class Source(Protocol[Some_co]):
-    """Where records come from."""
-
-    @property
-    def finished(self) -> bool:
-        """Whether there is nothing more to come."""
-
-    def take(self, patience: float) -> Some_co:
-        """What is there; waits up to ``patience`` seconds for a first record."""
-
-    def close(self) -> None:
-        """Leave nothing behind."""
 
 
 class Session:
@@ -68,13 +52,10 @@ class Session:
         self._trouble: Exception | None = None
         self._flusher: threading.Thread | None = None
         self._to_register: Places = {}
-        self._reading: dict[str, Any] = {}
-        self._records: Source[Batch] | None = None
-        self._columns: Source[ColumnBatch] | None = None
         self._topic = find_topic(self._admin, options.topic, options.partitions)
         self._keeper = Keeper(options, connection, self._admin, self._topic)
         try:
-            self._begin()
+            self._forms = self._begin()
         except BaseException:
             self._keeper.release(leave=True)
             raise
@@ -82,12 +63,11 @@ class Session:
             self._flusher = threading.Thread(target=self._flush_often, name="flush", daemon=True)
             self._flusher.start()
 
-    def _begin(self) -> None:
+    def _begin(self) -> Forms:
         automatic = self._options.management is OffsetManagement.Auto
         self.progress = Progress({}, automatic=automatic)
         if self._options.share:
-            self._records = self._begin_shared()
-            return
+            return Forms({}, shared=self._begin_shared())
         if self._options.stores:
             self._keeper.hold()
         ranges = self._ranges()
@@ -95,33 +75,17 @@ class Session:
         self.progress.begin(begin)
         if self._keeper.holds:
             self._keeper.register(begin)
-        self._reading = {
-            "connection": self._connection,
-            "topic": self._options.topic,
-            "starts": begin,
-            "when_gone": self._instead,
-            "settings": _fetching(self._options),
-            "stops": self._stops(ranges),
-            "committed": self._options.committed_only,
-        }
-
-    def _as_records(self) -> Source[Batch]:
-        """Reading begins when it is known in which form."""
-        if self._columns is not None:
-            raise InvalidConsumer("this consumer hands out Arrow batches: make another for records")
-        if self._records is None:
-            self._records = Reading(**self._reading)
-        return self._records
-
-    def _as_columns(self, wanted: Mapping[str, Any]) -> Source[ColumnBatch]:
-        from penstock.consumers.columns import ColumnReading
-
-        if self._records is not None:
-            other = "share=True" if self._options.share else "records"
-            raise InvalidConsumer(f"Arrow batches do not go together with {other}: make another")
-        if self._columns is None:
-            self._columns = ColumnReading(**self._reading, **wanted)
-        return self._columns
+        return Forms(
+            {
+                "connection": self._connection,
+                "topic": self._options.topic,
+                "starts": begin,
+                "when_gone": self._instead,
+                "settings": _fetching(self._options),
+                "stops": self._stops(ranges),
+                "committed": self._options.committed_only,
+            }
+        )
 
     def _begin_shared(self) -> SharedReading:
         shared = SharedReading(
@@ -196,11 +160,11 @@ class Session:
 
         It is empty if nothing came within ``patience`` seconds; without that, it waits.
         """
-        return self._next(self._as_records(), patience)
+        return self._next(self._forms.records(), patience)
 
     def next_columns(self, patience: float | None = None, **wanted: bool) -> ColumnBatch | None:
         """The same in columns. Which are ``wanted`` counts when it is called first."""
-        return self._next(self._as_columns(wanted), patience)
+        return self._next(self._forms.columns(wanted), patience)
 
     def _next(self, source: Source[Some], patience: float | None) -> Some | None:
         self.raise_trouble()
@@ -263,9 +227,7 @@ class Session:
             if self._keeper.holds and not self._keeper.fenced:
                 self._store_the_rest(done=done)
         finally:
-            for source in (self._records, self._columns):
-                if source is not None:
-                    source.close()
+            self._forms.close()
             self._keeper.release()
 
     def _store_the_rest(self, *, done: bool) -> None:
