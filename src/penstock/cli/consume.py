@@ -15,7 +15,7 @@ from penstock.cli.completion import consumer_names
 from penstock.cli.consuming import Columns, Ending, Pump, Rows
 from penstock.cli.output import console
 from penstock.cli.record_printing import Form, printer
-from penstock.cli.stopping import Stopping
+from penstock.cli.signals import StoppingSignals
 from penstock.cli.streams import TopicName, examples, refuse_together, usage
 
 if TYPE_CHECKING:
@@ -224,7 +224,7 @@ def consume(
         raise typer.BadParameter("--reset wants to know where to: -B, -H, -T, --start or --since.")
     with usage():
         options = _options(name, begin, ttl, reset=reset)
-    with Stopping() as stopping:
+    with StoppingSignals() as stopping:
         with stopping.at_once(), usage():
             consumer = _opened(
                 topic,

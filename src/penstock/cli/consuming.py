@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from penstock.cli.output import warn
 from penstock.cli.record_printing import Form, Printer
-from penstock.cli.stopping import Stopping
+from penstock.cli.signals import StoppingSignals
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -94,7 +94,7 @@ class Pump:
     at_end: bool = False
     limit: int | None = None
 
-    def run(self, stopping: Stopping) -> Ending:
+    def run(self, stopping: StoppingSignals) -> Ending:
         """Go on until one of the endings."""
         try:
             ending = self._run(stopping)
@@ -108,9 +108,9 @@ class Pump:
             discard(self.out)
         return ending
 
-    def _run(self, stopping: Stopping) -> Ending:
+    def _run(self, stopping: StoppingSignals) -> Ending:
         left = self.limit
-        while not stopping.requested and left != 0:
+        while not stopping.asked and left != 0:
             records = self._take(left)
             if records is None:
                 return Ending.DONE
@@ -129,14 +129,14 @@ class Pump:
             except FlushFailed as error:
                 warn(str(error))
 
-    def _write(self, records: list[Any], stopping: Stopping) -> None:
+    def _write(self, records: list[Any], stopping: StoppingSignals) -> None:
         if records:
             write_all(self.out, self.style.print(records), stopping)
         if self.named and not self.at_end:
             self.consumer.commit()
 
 
-def write_all(out: BinaryIO, data: bytes, stopping: Stopping) -> None:
+def write_all(out: BinaryIO, data: bytes, stopping: StoppingSignals) -> None:
     """Return when the system has taken all of it; KeyboardInterrupt if it takes no more and a stop
     is requested.
 
@@ -155,7 +155,7 @@ def write_all(out: BinaryIO, data: bytes, stopping: Stopping) -> None:
     while left:
         if ready.poll(PATIENCE * 1000):
             left = left[os.write(number, left[:size]) :]
-        elif stopping.requested:
+        elif stopping.asked:
             raise KeyboardInterrupt
 
 

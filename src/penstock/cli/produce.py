@@ -13,7 +13,7 @@ import typer
 
 from penstock.cli.brokers import BootstrapServers, CommandConfig, reached
 from penstock.cli.output import console
-from penstock.cli.stopping import Stopping
+from penstock.cli.signals import StoppingSignals
 from penstock.cli.streams import TopicName, examples, key_values, refuse_together
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def _write(writer: TopicWriter, records: Iterator[Outgoing], topic: str, *, type
     out = console(stderr=True)
     try:
         # SIGTERM ends it as Ctrl-C does: a transaction is aborted, not left to time out.
-        with Stopping() as stopping, stopping.at_once(), _progress(shown=not typed) as tell:
+        with StoppingSignals() as stopping, stopping.at_once(), _progress(shown=not typed) as tell:
             writer.write(records, tell)
     finally:
         noun = "record" if writer.stored == 1 else "records"

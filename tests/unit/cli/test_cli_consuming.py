@@ -15,7 +15,7 @@ from confluent_kafka import Message
 
 from penstock.cli.consuming import UNIT, Ending, Pump, Rows, unheard
 from penstock.cli.record_printing import print_raw
-from penstock.cli.stopping import Stopping
+from penstock.cli.signals import StoppingSignals
 from penstock.consumers import Consumer, FlushFailed, Record
 from waiting import eventually
 
@@ -68,14 +68,14 @@ def pump(source: FakeConsumer, out: BinaryIO | None = None, **options: Any) -> P
 
 def test_everything_is_committed_at_the_end() -> None:
     source, out = FakeConsumer([0, 1], [], [2]), io.BytesIO()
-    assert pump(source, out).run(Stopping()) is Ending.DONE
+    assert pump(source, out).run(StoppingSignals()) is Ending.DONE
     assert out.getvalue() == b"0\n1\n2\n"
     assert source.committed == 3
 
 
 def test_a_limit_commits_just_what_was_printed() -> None:
     source, out = FakeConsumer([0, 1], [2, 3, 4]), io.BytesIO()
-    assert pump(source, out, limit=3).run(Stopping()) is Ending.DONE
+    assert pump(source, out, limit=3).run(StoppingSignals()) is Ending.DONE
     assert out.getvalue() == b"0\n1\n2\n"
     assert source.committed == 3
 
@@ -88,28 +88,30 @@ def test_a_batch_that_was_not_written_is_not_committed(
     failure: type[BaseException], ending: Ending
 ) -> None:
     source = FakeConsumer([0, 1], [2], [3])
-    assert pump(source, Sink(1, failure)).run(Stopping()) is ending
+    assert pump(source, Sink(1, failure)).run(StoppingSignals()) is ending
     assert (source.handed, source.committed) == (3, 2)
 
 
 def test_manual_commits_nothing_before_the_end() -> None:
     broken = FakeConsumer([0, 1], [2])
-    assert pump(broken, Sink(1, BrokenPipeError), at_end=True).run(Stopping()) is Ending.UNHEARD
+    assert (
+        pump(broken, Sink(1, BrokenPipeError), at_end=True).run(StoppingSignals()) is Ending.UNHEARD
+    )
     assert broken.commits == 0
     whole = FakeConsumer([0, 1], [2])
-    assert pump(whole, at_end=True).run(Stopping()) is Ending.DONE
+    assert pump(whole, at_end=True).run(StoppingSignals()) is Ending.DONE
     assert (whole.commits, whole.committed) == (1, 3)
 
 
 def test_without_a_name_nothing_is_committed() -> None:
     source = FakeConsumer([0])
-    assert pump(source, named=False).run(Stopping()) is Ending.DONE
+    assert pump(source, named=False).run(StoppingSignals()) is Ending.DONE
     assert source.commits == 0
 
 
 def test_a_failed_flush_is_told_and_it_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
     source = FakeConsumer([0], FlushFailed("not stored"), [1])
-    assert pump(source).run(Stopping()) is Ending.DONE
+    assert pump(source).run(StoppingSignals()) is Ending.DONE
     assert source.committed == 2
     assert capsys.readouterr().err == "not stored\n"
 
@@ -121,7 +123,7 @@ def test_a_signal_ends_it_between_two_batches() -> None:
             return super().take(limit, patience=patience)
 
     source, out = Signalled([0, 1], [2]), io.BytesIO()
-    with Stopping() as stopping:
+    with StoppingSignals() as stopping:
         assert pump(source, out, limit=5).run(stopping) is Ending.STOPPED
     # What was taken when the signal came is printed and committed, the next batch is not.
     assert (out.getvalue(), source.committed) == (b"0\n1\n", 2)
@@ -143,7 +145,7 @@ def test_an_unbuffered_pipe_that_takes_only_a_part() -> None:
     closing = threading.Thread(target=close_when_full, args=[read, write])
     closing.start()
     with os.fdopen(write, "wb", buffering=0) as out:
-        assert pump(source, cast(BinaryIO, out)).run(Stopping()) is Ending.UNHEARD
+        assert pump(source, cast(BinaryIO, out)).run(StoppingSignals()) is Ending.UNHEARD
     closing.join()
     assert source.handed - source.committed == UNIT, "the last was not written as a whole"
 
@@ -156,7 +158,7 @@ def interrupt_when_full(pipe: int) -> None:
 def test_a_signal_ends_a_write_that_nobody_reads() -> None:
     read, write = os.pipe()
     source = FakeConsumer(range(100_000))
-    with Stopping() as stopping, os.fdopen(write, "wb") as out:
+    with StoppingSignals() as stopping, os.fdopen(write, "wb") as out:
         threading.Thread(target=interrupt_when_full, args=[write]).start()
         assert pump(source, out).run(stopping) is Ending.STOPPED
     os.close(read)
@@ -169,5 +171,5 @@ def test_a_closed_pipe_is_noticed_without_writing() -> None:
         assert not unheard(out)
         os.close(read)
         assert unheard(out)
-        assert pump(FakeConsumer([], [1]), out).run(Stopping()) is Ending.UNHEARD
+        assert pump(FakeConsumer([], [1]), out).run(StoppingSignals()) is Ending.UNHEARD
     assert not unheard(io.BytesIO())
