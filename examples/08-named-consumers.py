@@ -88,7 +88,7 @@ def session(folder: Path) -> SparkSession:
     os.environ["JAVA_HOME"] = str(java.home)
     return (
         SparkSession.builder.master("local[2]")
-        .config("spark.jars", ",".join(map(str, ensure_jars(java).spark)))
+        .config("spark.driver.extraClassPath", ":".join(map(str, ensure_jars(java).spark)))
         .config("spark.driver.memory", "512m")
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.driver.bindAddress", "127.0.0.1")

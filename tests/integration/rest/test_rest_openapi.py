@@ -9,7 +9,6 @@ import re
 from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
@@ -121,13 +120,10 @@ def test_every_made_up_request_is_answered(
 
 def small(case: Case) -> Case:
     """A topic of millions of partitions would be made, and keep the broker busy for long."""
-    body: Any = case.body
-    if (
-        case.path == "/topics"
-        and isinstance(body, dict)
-        and isinstance(body.get("partitions"), int)
-    ):
-        case.body = {**body, "partitions": min(body["partitions"], 2)}
+    body = case.body if case.path == "/topics" and isinstance(case.body, dict) else {}
+    count = body.get("partitions")
+    if isinstance(count, int):
+        case.body = {**body, "partitions": min(count, 2)}
     return case
 
 
@@ -170,9 +166,8 @@ def test_requests_about_a_topic_and_a_consumer_that_are_there(
             if not directory.stands(name):
                 directory.reset(name, name, Offset.beginning())
             case.query = {}  # else it would be about other partitions than the one there is
-            body: Any = case.body
-            if isinstance(body, dict) and "to" in body:
-                case.body = {**body, "topic": name}
+            if isinstance(case.body, dict) and "to" in case.body:
+                case.body = {**case.body, "topic": name}
             answered[case.operation.label].add(case.call_and_validate(checks=CHECKS).status_code)
 
         check()
