@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
+from penstock.consumers.holder import Holder
 from penstock.kafka.json_forms import dump
 
 CONSUMER, TTL, TOPIC = "consumer", "ttl", "topic"
@@ -23,21 +24,6 @@ class Place(NamedTuple):
 def now() -> int:
     """Milliseconds since 1970."""
     return int(time.time() * 1000)
-
-
-@dataclass(frozen=True)
-class Holder:
-    """Who reads under a name."""
-
-    token: str
-    """No two are the same."""
-    host: str
-    pid: int
-    released: bool = False
-    """Whether it has said that it is done."""
-
-    def __str__(self) -> str:
-        return f"process {self.pid} on {self.host}"
 
 
 @dataclass(frozen=True)

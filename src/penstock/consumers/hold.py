@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import logging
-import os
-import socket
-import uuid
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-import psutil
-
-from penstock.consumers.entries import Holder, Snapshot
+from penstock.consumers.entries import Snapshot
 from penstock.consumers.errors import NameHeld
+from penstock.consumers.holder import Holder
 from penstock.consumers.member import SESSION_MS, Member
 from penstock.consumers.registry import Registry
 from penstock.consumers.slots import Slot
@@ -36,10 +32,7 @@ class Rival:
 
     def gone(self) -> bool:
         """Whether it is only the trace of a process that has ended."""
-        if self.holder is None:
-            return False
-        here = self.holder.host == socket.gethostname()
-        return self.holder.released or (here and not psutil.pid_exists(self.holder.pid))
+        return self.holder is not None and (self.holder.released or self.holder.ended)
 
 
 class Hold:
@@ -50,7 +43,7 @@ class Hold:
     ) -> None:
         self.name = name
         self.slot = slot
-        self.holder = Holder(uuid.uuid4().hex, socket.gethostname(), os.getpid())
+        self.holder = Holder.here()
         self._connection = connection
         self._admin = admin
         self._registry = registry

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Protocol
 
-from penstock.consumers.entries import Entry, Holder, Place, Snapshot, now
+from penstock.consumers.entries import Entry, Place, Snapshot, now
 from penstock.consumers.hold import Hold
+from penstock.consumers.holder import Holder
 from penstock.consumers.options import Options
 from penstock.consumers.progress import Places
 from penstock.consumers.registry import Registry

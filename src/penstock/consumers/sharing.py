@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import socket
 import threading
-import uuid
 from collections.abc import Callable, Mapping
 from queue import SimpleQueue
 from typing import Any, Protocol
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
-from penstock.consumers.entries import Holder
 from penstock.consumers.errors import NameHeld
 from penstock.consumers.fetching import READER_SETTINGS, Fetcher
+from penstock.consumers.holder import Holder
 from penstock.consumers.member import COMMIT_SECONDS, LONGEST_POLL_MS, SESSION_MS
 from penstock.consumers.options import Options
 from penstock.consumers.progress import Batch, Places
@@ -49,7 +46,7 @@ class SharedReading:
 
         ``on_failed`` is called if what was to be committed was not stored.
         """
-        self.holder = Holder(uuid.uuid4().hex, socket.gethostname(), os.getpid())
+        self.holder = Holder.here()
         self.fenced = False
         self.finished = False
         self._topic = options.topic

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from penstock.consumers.entries import (
     Entry,
-    Holder,
     Place,
     Snapshot,
     TopicDefaults,
@@ -15,6 +14,7 @@ from penstock.consumers.entries import (
     ttl_key,
     ttl_value,
 )
+from penstock.consumers.holder import Holder
 
 PLACE = Place("c1", "orders", 0)
 HOLDER = Holder("abc", "here", 1)
