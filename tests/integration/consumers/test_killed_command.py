@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
+import sys
+import termios
 
 from commands import Commands
 from topics import Topics
+from waiting import eventually
 
 COUNT, SIZE = 400, 2000
+
+
+def waiting_in(pipe: int) -> int:
+    """How many bytes of it nobody has read yet."""
+    return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
 
 
 def test_what_was_not_written_comes_again(penstock: Commands, topics: Topics, name: str) -> None:
@@ -17,8 +26,9 @@ def test_what_was_not_written_comes_again(penstock: Commands, topics: Topics, na
     penstock.done("produce", name, stdin=b"\n".join(lines))
     running = penstock.start("consume", name, "-c", name, "-B", "-O", "raw")
     assert running.stdout is not None
-    # It has written as much as a pipe takes, and waits for somebody to read the rest.
-    head = os.read(running.stdout.fileno(), SIZE * 3)
+    number = running.stdout.fileno()
+    head = os.read(number, SIZE * 3)
+    eventually(lambda: waiting_in(number) > 50_000, what="a pipe that takes no more")
     running.send_signal(signal.SIGKILL)
     rest, _ = running.communicate(timeout=30)
     assert running.returncode == -signal.SIGKILL
