@@ -108,6 +108,13 @@ class Snapshot:
             case [kind, str(topic)] if kind == TOPIC:
                 _put(self.topics, topic, body and TopicDefaults(body["topic.id"], body["ttl.ms"]))
 
+    def copy(self) -> Snapshot:
+        """One that stays as this is now."""
+        found = Snapshot()
+        found.entries, found.ttls = dict(self.entries), dict(self.ttls)
+        found.topics = dict(self.topics)
+        return found
+
     def of(self, name: str, topic: str | None = None) -> dict[Place, Entry]:
         """The entries of a name."""
         found = self.entries.items()

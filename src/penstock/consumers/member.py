@@ -35,6 +35,7 @@ log = logging.getLogger(__name__)
 SESSION_MS = 10_000
 LONGEST_POLL_MS = 86_400_000
 COMMIT_SECONDS = 20.0
+STOP_SECONDS = 10.0
 RETRY_SECONDS = 0.1
 JOINING_SECONDS, POLL_SECONDS = 0.01, 0.1
 """How often the client is polled, before it has joined and later."""
@@ -54,6 +55,7 @@ class Member:
         self.group = group
         self._joined = threading.Event()
         self._stopping = threading.Event()
+        self._parked = threading.Event()
         self._requests: SimpleQueue[tuple[list[TopicPartition], Future[None]] | None] = (
             SimpleQueue()
         )
@@ -146,8 +148,11 @@ class Member:
         """End the thread. The group keeps the slot until its session is over."""
         self._stopping.set()
         self._requests.put(None)
-        if self._thread is not threading.current_thread():
-            self._thread.join(timeout=10)
+        deadline = time.monotonic() + STOP_SECONDS
+        while self._thread.is_alive() and not self._parked.is_set():
+            self._thread.join(0.05)
+            if time.monotonic() > deadline:
+                return
 
     def _run(self) -> None:
         try:
@@ -184,8 +189,12 @@ class Member:
         self._joined.set()
 
     def _lost(self, *_: Any) -> None:
-        # Without an answer the client does not join again: that would fence whoever is here now.
+        """Never returns: as soon as it did, the client would join again, and so fence whoever has
+        the slot by now. Nor can it be closed before; so it stays, idle, as long as the process."""
         self._trouble = KafkaError(KafkaError.UNKNOWN_MEMBER_ID)
+        self._parked.set()
+        self._refuse_the_rest()
+        threading.Event().wait()
 
     def _fault(self, error: KafkaError) -> Exception:
         if error.code() in _FENCED or error.fatal():

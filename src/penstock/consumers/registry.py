@@ -42,6 +42,7 @@ SETTINGS = {
     "min.cleanable.dirty.ratio": "0.2",
 }
 READ_SECONDS = 30.0
+FRESH_SECONDS = 10.0
 WRITE_SECONDS = 20.0
 PRODUCER: dict[str, Any] = {
     "message.timeout.ms": int(WRITE_SECONDS * 1000),
@@ -62,6 +63,10 @@ class Registry:
         self._lock = threading.Lock()
         self._producer: Producer | None = None
         self._found = False
+        self._reading = threading.Lock()
+        self._snapshot = Snapshot()
+        self._read_to = 0
+        self._read_at = time.monotonic()
         self._failures: list[KafkaError] = []
 
     def ensure(self) -> None:
@@ -69,14 +74,19 @@ class Registry:
         topics.ensure_compacted(self._admin, TOPIC, partitions=1, settings=SETTINGS, single=True)
 
     def read(self) -> Snapshot:
-        """Everything that was written before this call. Without the topic there is nothing."""
-        snapshot = Snapshot()
+        """Everything that was written before this call. Without the topic there is nothing.
+
+        What was read a moment ago is not read again: whoever opens a consumer looks several times.
+        """
         if not self._exists():
-            return snapshot
+            return Snapshot()
         end = topics.ends(self._admin, [(TOPIC, 0)], committed=False).get((TOPIC, 0), 0)
-        if end:
-            self._read_into(snapshot, end)
-        return snapshot
+        with self._reading:
+            if end < self._read_to or time.monotonic() > self._read_at + FRESH_SECONDS:
+                self._snapshot, self._read_to, self._read_at = Snapshot(), 0, time.monotonic()
+            if end > self._read_to:
+                self._read_on(end)
+            return self._snapshot.copy()
 
     def _exists(self) -> bool:
         """Asked first: where a topic ends that is not there, the client asks again and again."""
@@ -86,17 +96,17 @@ class Registry:
             return False
         return self._found
 
-    def _read_into(self, snapshot: Snapshot, end: int) -> None:
+    def _read_on(self, end: int) -> None:
         deadline = time.monotonic() + READ_SECONDS
         group = self._connection.reading_as
         reader = clients.reader(self._connection, committed=False)
         try:
-            reader.assign([TopicPartition(TOPIC, 0, 0)])
-            place = 0
-            while place < end:
+            reader.assign([TopicPartition(TOPIC, 0, self._read_to)])
+            while self._read_to < end:
                 if time.monotonic() > deadline:
                     raise BrokerUnavailable(f"could not read topic {TOPIC} in {READ_SECONDS:.0f} s")
-                place = max(place, *_taken(reader.consume(10_000, 0.05), snapshot, group), 0)
+                places = _taken(reader.consume(10_000, 0.05), self._snapshot, group)
+                self._read_to = max(self._read_to, *places, 0)
         finally:
             reader.close()
 
