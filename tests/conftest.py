@@ -99,7 +99,9 @@ def worker(
 @pytest.fixture(scope="session")
 def client(worker: Worker) -> Iterator[ConnectClient]:
     """The REST API of this run's worker."""
-    consumers = ConsumersApi(lambda: worker.config.connection(worker.bootstrap_servers))
+    consumers = ConsumersApi(
+        lambda: worker.config.connection(worker.bootstrap_servers), worker.config.own_topics()
+    )
     server = RestServer(create_app(worker.herder, consumers=consumers), "127.0.0.1", 0)
     server.start()
     yield ConnectClient(f"http://127.0.0.1:{server.port}")

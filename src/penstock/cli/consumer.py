@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from penstock.cli.brokers import BootstrapServers, CommandConfig, reached
 from penstock.cli.completion import topic_names
-from penstock.cli.output import Format, print_json, print_table, say
+from penstock.cli.output import Format, print_json_lines, print_table, say
 from penstock.cli.streams import ConsumerName, Output, TopicName, examples, usage
 from penstock.sdk.errors import UserError
 
@@ -43,7 +43,7 @@ def list_consumers(
     found = _directory(bootstrap_servers, command_config).listed()
     present = datetime.now(UTC).timestamp() * 1000
     if output is Format.JSON:
-        print_json([_facts(each, present) for each in found])
+        print_json_lines(each.facts() for each in found)
     elif not found:
         say("No consumers found")
     else:
@@ -64,19 +64,6 @@ def _row(listed: Listed, present: float) -> list[str]:
         "-" if left is None else in_words(left),
         f"{in_words((present - listed.seen) / 1000)} ago",
     ]
-
-
-def _facts(listed: Listed, present: float) -> dict[str, Any]:
-    left = None if listed.expires is None else max(0, round(listed.expires - present))
-    return {
-        "consumer": listed.place.name,
-        "topic": listed.place.topic,
-        "partition": listed.place.partition,
-        "offset": listed.offset,
-        "lag": listed.lag,
-        "ttl_left_ms": left,
-        "last_seen": datetime.fromtimestamp(listed.seen / 1000, UTC).isoformat(),
-    }
 
 
 @app.command(

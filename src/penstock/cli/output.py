@@ -55,6 +55,12 @@ def warn(text: str) -> None:
     console(stderr=True).print(f"[yellow]{escape(text)}[/]", soft_wrap=True)
 
 
+def print_json_lines(values: Iterable[Any]) -> None:
+    """Write each as a line of JSON, made for pipes."""
+    for value in values:
+        sys.stdout.write(compact(value) + "\n")
+
+
 def print_json(value: Any) -> None:
     """Print JSON as a program likes it, and a person can still read it."""
     sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")

@@ -45,7 +45,7 @@ class Service:
         self.worker = Worker(
             config, embedded_kafka_port=kafka_port, worker_id=address, tls=rest.tls
         )
-        consumers = ConsumersApi(self._connection)
+        consumers = ConsumersApi(self._connection, config.own_topics())
         app = create_app(self.worker.herder, rest.host_names, protection, consumers)
         self._sweeper = Sweeper(self._connection, self.worker.herder.leads, SWEEP_SECONDS)
         self.rest = RestServer(app, host, port, listener, rest.tls)

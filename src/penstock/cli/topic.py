@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from penstock.cli.brokers import BootstrapServers, CommandConfig, reached
 from penstock.cli.completion import topic_names
-from penstock.cli.output import Format, print_json, print_table, say, warn
+from penstock.cli.output import Format, print_json_lines, print_table, say, warn
 from penstock.cli.streams import Output, TopicName, examples, key_values, usage
 
 if TYPE_CHECKING:
@@ -148,19 +149,15 @@ def describe(
     ttl = admin.directory.ttl_of_topic(topic, found.id)
     places = admin.consumers(topic)
     if output is Format.JSON:
-        print_json({**_facts(found), "consumer_ttl_ms": ttl, "consumers": _listed(places)})
+        more = {"consumer_ttl_ms": ttl, "consumers": _listed(places)}
+        print_json_lines([{**asdict(found), **more}])
         return
     say("\n".join(_lines(found, ttl, places)))
 
 
-def _facts(topic: Described) -> dict[str, Any]:
-    return {
-        "name": topic.name,
-        "partitions": topic.partitions,
-        "replication_factor": topic.replication,
-        "status": topic.status,
-        "reason": topic.reason,
-    }
+def _row(topic: Described) -> list[str]:
+    counts = [str(topic.partitions), str(topic.replication)]
+    return [topic.name, *counts, topic.status, topic.reason]
 
 
 def _listed(places: list[Place]) -> list[str]:
@@ -195,12 +192,12 @@ def list_topics(
     """List the topics."""
     found = _admin(bootstrap_servers, command_config).listed(internal=every)
     if output is Format.JSON:
-        print_json([_facts(topic) for topic in found])
+        print_json_lines(map(asdict, found))
     elif not found:
         say("No topics found")
     else:
         headings = ["Name", "Partitions", "Replicas", "Status", "Reason"]
-        print_table(headings, [[str(fact) for fact in _facts(topic).values()] for topic in found])
+        print_table(headings, map(_row, found))
 
 
 @app.command("delete")

@@ -128,7 +128,7 @@ class ColumnReading:
         batch = ColumnBatch(runs, ends)
         self._reached = further(self._reached, batch.places(batch.size))
         if gone:
-            self._begin_anew(gone)
+            self._begin_anew({partition: self._when_gone(partition) for partition in gone})
         else:
             self._ahead = self._take_ahead(patience)
         return self._stopped(batch)
@@ -148,10 +148,16 @@ class ColumnReading:
                     gone.append(signal.partition)
         return ends, gone
 
-    def _begin_anew(self, gone: list[int]) -> None:
-        """From where the policy says; what it says may be an error."""
+    def extend(self, starts: Places) -> None:
+        """Read these partitions, too. What was taken ahead is taken again."""
+        if self._ahead is not None:
+            self._ahead.result()
+        self._begin_anew(starts)
+
+    def _begin_anew(self, places: Places) -> None:
+        """In these partitions; in the others where what was handed out ends."""
         self._ahead = None
-        self._reached |= {partition: self._when_gone(partition) for partition in gone}
+        self._reached |= places
         self._source.close()
         self._source = self._open()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import weakref
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from datetime import timedelta
 from types import TracebackType
@@ -91,7 +92,9 @@ class Consumer:
     def open(self) -> Self:
         """Take the name and begin; what is open already stays so."""
         if self._session is None:
-            self._session = Session(self.options, self._connection)
+            self._session = session = Session(self.options, self._connection)
+            # Whoever forgets to close it loses nothing but the last record's being done.
+            self._forgotten = weakref.finalize(self, session.close, done=False)
         return self
 
     def _opened(self) -> Session:
@@ -184,6 +187,7 @@ class Consumer:
     def _close(self, *, done: bool) -> None:
         session, self._session, self._records = self._session, None, None
         if session is not None:
+            self._forgotten.detach()
             session.close(done=done)
 
     def __enter__(self) -> Self:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Any
 
 from confluent_kafka import KafkaException, TopicCollection
 
@@ -36,6 +37,18 @@ class Listed:
     """When it was last heard of, in milliseconds since 1970."""
     expires: int | None
     """When it is forgotten if nothing is heard of it until then."""
+
+    def facts(self) -> dict[str, Any]:
+        """As commands and the REST API tell it, in JSON."""
+        return {
+            "consumer": self.place.name,
+            "topic": self.place.topic,
+            "partition": self.place.partition,
+            "offset": self.offset,
+            "lag": self.lag,
+            "seen_ms": self.seen,
+            "expires_ms": self.expires,
+        }
 
 
 class Directory:
@@ -118,7 +131,9 @@ class Directory:
         try:
             hold.commit({(topic, p): place for p, place in places.items()})
             moved = {Place(name, topic, p): place for p, place in sorted(places.items())}
-            self._registry.write({p: Entry(o, found.id, now()) for p, o in moved.items()})
+            self._registry.write(
+                {p: Entry(o, found.id, now(), partitions=found.count) for p, o in moved.items()}
+            )
             self._registry.flush()
         finally:
             hold.release(leave=True)

@@ -36,6 +36,8 @@ class Entry:
     every_ms: int = 0
     """How often its holder says at least that it is still there."""
     holder: Holder | None = None
+    partitions: int = 0
+    """How many the topic had then."""
 
     def expires(self, ttl_ms: int) -> int:
         """When it is forgotten if nothing is heard of it, in milliseconds since 1970."""
@@ -73,6 +75,7 @@ def entry_value(entry: Entry) -> bytes:
         "topic.id": entry.topic_id,
         "seen": entry.seen,
         "every.ms": entry.every_ms,
+        "partitions": entry.partitions,
     }
     if entry.holder is not None:
         body["holder"] = vars(entry.holder)
@@ -159,6 +162,7 @@ def _entry(body: dict[str, Any]) -> Entry:
         body["seen"],
         body.get("every.ms", 0),
         Holder(**holder) if holder else None,
+        body.get("partitions", 0),
     )
 
 

@@ -85,7 +85,7 @@ class Fetcher:
                 case Trouble.GONE:
                     moved[partition] = self.when_gone(partition)
         if moved:
-            self._move(moved)
+            self.go_on_at(moved)
         return Batch(records, ends)
 
     def begin(self, starts: Places) -> None:
@@ -94,11 +94,14 @@ class Fetcher:
         places = [TopicPartition(self.topic, p, place) for p, place in starts.items()]
         self.consumer.assign(places)
 
-    def _move(self, moved: Places) -> None:
-        """The client refuses to seek in a partition that it has given up."""
+    def go_on_at(self, places: Places) -> None:
+        """In these partitions, which may be new; in the others where they are.
+
+        The client refuses to seek in a partition that it has given up.
+        """
         positions = self.consumer.position(self.consumer.assignment())
         reached = {each.partition: each.offset for each in positions if each.offset >= 0}
-        self.begin(self.starts | reached | moved)
+        self.begin(self.starts | reached | places)
 
 
 def trouble_of(error: KafkaError, topic: str, group: str) -> Trouble:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from penstock.consumers.errors import InvalidConsumer
-from penstock.consumers.progress import Batch, Fetched
+from penstock.consumers.progress import Batch, Fetched, Places
 from penstock.consumers.reading import Reading
 
 if TYPE_CHECKING:
@@ -24,6 +24,9 @@ class Source(Protocol[Some_co]):
 
     def take(self, patience: float) -> Some_co:
         """What is there; waits up to ``patience`` seconds for a first record."""
+
+    def extend(self, starts: Places) -> None:
+        """Read these partitions, too."""
 
     def close(self) -> None:
         """Leave nothing behind."""

@@ -13,7 +13,7 @@ from penstock.consumers.holder import Holder
 from penstock.consumers.options import Options
 from penstock.consumers.progress import Places
 from penstock.consumers.registry import Registry
-from penstock.consumers.starting import Ranges, Topic, starts, stored_places
+from penstock.consumers.starting import Ranges, Topic, added_since, starts, stored_places
 from penstock.kafka.clients import Connection, GroupAdmin
 from penstock.kafka.topics import Position
 
@@ -52,7 +52,8 @@ class Keeper:
         self._options = options
         self._connection = connection
         self._admin = admin
-        self._topic = topic
+        self.topic = topic
+        """As it is now: it may get more partitions."""
         self._registry = Registry(connection, admin)
         self._right: Right | None = None
         self._stored: Places = {}
@@ -84,13 +85,14 @@ class Keeper:
         """Where to begin in the partitions of ``ranges``."""
         options = self._options
         snapshot = self._registry.read()
-        stored = stored_places(self._admin, snapshot, self.name, self._topic)
+        stored = stored_places(self._admin, snapshot, self.name, self.topic)
         self.every = self._how_often(snapshot)
         known = {p: place for p, place in stored.items() if p in ranges.first}
         self.resumed = frozenset(() if options.reset else known)
         return starts(
             known,
             ranges,
+            added=added_since(snapshot, self.name, self.topic),
             start=options.start,
             reset=options.reset,
             when_gone=options.when_gone,
@@ -98,8 +100,8 @@ class Keeper:
         )
 
     def _how_often(self, snapshot: Snapshot) -> float:
-        place = Place(self.name, self._topic.name, 0)
-        ttl = self._options.ttl_ms or snapshot.ttl(place, self._topic.id)
+        place = Place(self.name, self.topic.name, 0)
+        ttl = self._options.ttl_ms or snapshot.ttl(place, self.topic.id)
         return SEEN_SECONDS if ttl is None else min(SEEN_SECONDS, ttl / 3000)
 
     def register(self, begin: Mapping[int, int]) -> None:
@@ -119,18 +121,21 @@ class Keeper:
 
     def _store(self, places: Mapping[int, int], *, released: bool) -> None:
         """In the group first: whoever may not commit there says nothing in the registry either."""
-        right, topic = self._right, self._topic
+        right, topic = self._right, self.topic
         assert right is not None  # noqa: S101 (asked before)
         right.commit({(topic.name, p): place for p, place in places.items()})
         self._stored.update(places)
         self._seen = time.monotonic()
-        every, holder = int(self.every * 1000), replace(right.holder, released=released)
         self._registry.write(
             {
-                Place(self.name, topic.name, p): Entry(place, topic.id, now(), every, holder)
+                Place(self.name, topic.name, p): self._entry(right, place, released=released)
                 for p, place in places.items()
             }
         )
+
+    def _entry(self, right: Right, place: int, *, released: bool) -> Entry:
+        every, holder = int(self.every * 1000), replace(right.holder, released=released)
+        return Entry(place, self.topic.id, now(), every, holder, self.topic.count)
 
     def forget(self) -> None:
         """Store everything anew: what is stored may be of others by now, or of before."""

@@ -72,6 +72,10 @@ class Reading:
         """What is there; waits up to ``patience`` seconds for a first record."""
         return self._stopped(self._fetcher.take(patience))
 
+    def extend(self, starts: Places) -> None:
+        """Read these partitions, too."""
+        self._fetcher.go_on_at(starts)
+
     def close(self) -> None:
         """Leave nothing behind."""
         self._fetcher.consumer.close()

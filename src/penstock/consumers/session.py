@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 PATIENCE = 0.1
+GROWTH_SECONDS = 60.0
+"""How often it is looked whether the topic has got more partitions."""
 
 
 Some = TypeVar("Some", bound=Fetched)
@@ -53,6 +55,7 @@ class Session:
         self._flusher: threading.Thread | None = None
         self._to_register: Places = {}
         self._topic = find_topic(self._admin, options.topic, options.partitions)
+        self._looked = time.monotonic()
         self._keeper = Keeper(options, connection, self._admin, self._topic)
         try:
             self._forms = self._begin()
@@ -174,6 +177,8 @@ class Session:
             if not self.progress.batch.used_up:
                 return cast("Some", self.progress.batch)
         while not self._closed.is_set() and not source.finished:
+            if time.monotonic() - self._looked > GROWTH_SECONDS:
+                self._read_added(source)
             batch = source.take(PATIENCE)
             self._register_gained()
             with self._lock:
@@ -182,6 +187,29 @@ class Session:
                 return batch
             self.raise_trouble()
         return None
+
+    def _read_added(self, source: Source[Some]) -> None:
+        """Partitions that were added since, from their first record on."""
+        self._looked = time.monotonic()
+        options = self._options
+        if options.partitions or options.share or options.until_end or options.last is not None:
+            return
+        try:
+            topic = find_topic(self._admin, options.topic)
+            added = topic.partitions - self._topic.partitions
+            if topic.id == self._topic.id and added:
+                self._topic = self._keeper.topic = topic
+                self._begin_in(Ranges(self._admin, topic, added).first, source)
+        except (KafkaFault, ConsumerError) as error:
+            log.debug("whether %s has more partitions is not known: %s", options.topic, error)
+
+    def _begin_in(self, added: Places, source: Source[Some]) -> None:
+        with self._lock:
+            self.progress.begin(added)
+        if self._keeper.holds:
+            with self._storing:
+                self._keeper.register(added)
+        source.extend(added)
 
     def raise_trouble(self) -> None:
         """Tell what went wrong in the background."""

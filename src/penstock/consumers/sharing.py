@@ -112,6 +112,9 @@ class SharedReading:
     def release(self, *, leave: bool = False) -> None:
         """Nothing: the group learns it from ``close``."""
 
+    def extend(self, starts: Places) -> None:
+        """Nothing to do: its group is given new partitions by Kafka."""
+
     def close(self) -> None:
         """Leave the group."""
         self._consumer.close()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from confluent_kafka import KafkaException, TopicCollection
@@ -27,6 +27,9 @@ class Topic:
     name: str
     id: str
     partitions: frozenset[int]
+    """Those that are wanted."""
+    count: int
+    """How many it has in all."""
 
 
 def find_topic(admin: GroupAdmin, name: str, wanted: Iterable[int] = ()) -> Topic:
@@ -43,7 +46,7 @@ def find_topic(admin: GroupAdmin, name: str, wanted: Iterable[int] = ()) -> Topi
         raise NoSuchTopic(
             f'topic "{name}" has no partition {listed}: it has {len(every)}, numbered from 0'
         )
-    return Topic(name, str(found.topic_id), frozenset(wanted) or every)
+    return Topic(name, str(found.topic_id), frozenset(wanted) or every, len(every))
 
 
 def refuse_illegal(name: str) -> None:
@@ -152,19 +155,29 @@ def stored_places(admin: GroupAdmin, snapshot: Snapshot, name: str, topic: Topic
     return places
 
 
+def added_since(snapshot: Snapshot, name: str, topic: Topic) -> frozenset[int]:
+    """The partitions that the topic did not have yet when something was stored under a name."""
+    entries = snapshot.of(name, topic.name).values()
+    known = max((e.partitions for e in entries if e.topic_id == topic.id), default=0)
+    return frozenset(p for p in topic.partitions if 0 < known <= p)
+
+
 def starts(
     stored: Mapping[int, int],
     ranges: Ranges,
     *,
+    added: Collection[int] = (),
     start: Offset,
     reset: Offset | None,
     when_gone: Gone,
     name: str,
 ) -> Places:
-    """Where to begin in every partition."""
+    """Where to begin in every partition: in those that were ``added``, with their first record."""
     if reset is not None:
         return ranges.places(reset, ranges.first)
-    fresh = ranges.places(start, ranges.first.keys() - stored.keys())
+    unknown = ranges.first.keys() - stored.keys()
+    fresh = ranges.places(start, unknown - set(added))
+    fresh |= ranges.places(Offset.beginning(), unknown & set(added))
     kept = {
         p: place if ranges.contains(p, place) else ranges.instead(when_gone, name, p, place)
         for p, place in stored.items()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,8 +28,12 @@ from penstock.runtime.storage_config import STORAGE_KEYS
 
 VISIBLE_SECONDS = 10.0
 _OF_STORES = [key.default for key in STORAGE_KEYS if key.name.endswith(".storage.topic")]
-INTERNAL = frozenset({REGISTRY, names.worker_topic("penstock"), *map(str, _OF_STORES)})
-"""The registry of consumers, and what a worker calls its topics unless it is told otherwise."""
+_OF_CONNECT = {"connect-configs", "connect-offsets", "connect-status"}
+INTERNAL = frozenset(
+    {REGISTRY, names.worker_topic("penstock"), *map(str, _OF_STORES), *_OF_CONNECT}
+)
+"""The registry of consumers, and what workers, ours and Kafka Connect's, call their topics unless
+they are told otherwise."""
 _WRONG = frozenset(
     {
         KafkaError.INVALID_CONFIG,
@@ -68,9 +72,14 @@ class Described:
 class TopicsAdmin:
     """Of one cluster. Thread-safe."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, internal: Collection[str] = ()) -> None:
+        """More topics that are ``internal`` may be known."""
         self._admin = clients.admin(connection)
+        self._internal = frozenset(internal)
         self.directory = Directory(connection)
+
+    def _is_internal(self, topic: str) -> bool:
+        return is_internal(topic) or topic in self._internal
 
     def create(
         self,
@@ -123,7 +132,8 @@ class TopicsAdmin:
     def listed(self, *, internal: bool = False) -> list[Described]:
         """All topics, in the order of their names; without ``internal`` only those of users."""
         found = sorted(name for name in topics.all_topics(self._admin))
-        return self._describe([n for n in found if internal or not is_internal(n)], lost=True)
+        shown = [name for name in found if internal or not self._is_internal(name)]
+        return self._describe(shown, lost=True)
 
     def consumers(self, topic: str) -> list[Place]:
         """The consumers that are kept for a topic."""
@@ -132,7 +142,7 @@ class TopicsAdmin:
     def refuse_to_delete(self, wanted: Iterable[str], *, internal: bool = False) -> None:
         """NoSuchTopic or InternalTopic if one of these cannot be deleted."""
         for topic in wanted:
-            if is_internal(topic) and not internal:
+            if self._is_internal(topic) and not internal:
                 raise InternalTopic(
                     f'topic "{topic}" is an internal one, on which others depend. If you mean it, '
                     "say --force."

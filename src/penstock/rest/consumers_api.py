@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 
 from penstock.consumers import Offset
-from penstock.consumers.directory import Listed
 from penstock.consumers.entries import Place
 from penstock.consumers.errors import (
     ConsumerError,
@@ -57,20 +56,26 @@ _STATUSES: tuple[tuple[type[Exception], type[RequestError]], ...] = (
 class ConsumersApi:
     """What the routes call. Methods block, answer with what JSON can hold, raise RequestError."""
 
-    def __init__(self, connection: Callable[[], Connection]) -> None:
-        """``connection`` is asked with the first request: before, there may be no broker yet."""
+    def __init__(
+        self, connection: Callable[[], Connection], internal: Collection[str] = ()
+    ) -> None:
+        """``connection`` is asked with the first request: before, there may be no broker yet.
+
+        ``internal`` are the worker's own topics.
+        """
         self._connection = connection
+        self._internal = internal
         self._made: TopicsAdmin | None = None
 
     @property
     def _topics(self) -> TopicsAdmin:
-        self._made = self._made or TopicsAdmin(self._connection())
+        self._made = self._made or TopicsAdmin(self._connection(), self._internal)
         return self._made
 
     def consumers(self) -> list[Json]:
         """Every partition of every consumer."""
         with _translated():
-            return [_listed(each) for each in self._topics.directory.listed()]
+            return [each.facts() for each in self._topics.directory.listed()]
 
     def delete_consumer(
         self, name: str, topic: str | None, partition: int | None, *, force: bool
@@ -165,11 +170,6 @@ def _few(stands: Mapping[Place, int], places: Iterable[Place]) -> list[Json]:
 
 def _place(place: Place) -> Json:
     return {"consumer": place.name, "topic": place.topic, "partition": place.partition}
-
-
-def _listed(listed: Listed) -> Json:
-    told = {"offset": listed.offset, "lag": listed.lag}
-    return {**_place(listed.place), **told, "seen_ms": listed.seen, "expires_ms": listed.expires}
 
 
 def _described(topic: Described) -> Json:

@@ -11,6 +11,7 @@ from confluent_kafka.admin import AdminClient
 
 from penstock.engine.lease import Limits
 from penstock.kafka.clients import Connection
+from penstock.kafka.names import worker_topic
 from penstock.logs.settings import LOG_KEYS
 from penstock.runtime.auto_restart_keys import AUTO_RESTART_KEYS
 from penstock.runtime.ignored_keys import warn_of_ignored
@@ -20,7 +21,12 @@ from penstock.runtime.override_policy import ALLOWLIST_KEY, POLICY_KEY, Override
 from penstock.runtime.part_keys import CONVERTERS, SIMPLE_HEADERS
 from penstock.runtime.provider_config import providers_of
 from penstock.runtime.rest_config import REST_KEYS
-from penstock.runtime.storage_config import STORAGE_KEYS, create_with_settings, replication_of
+from penstock.runtime.storage_config import (
+    STORAGE_KEYS,
+    STORES,
+    create_with_settings,
+    replication_of,
+)
 from penstock.runtime.worker_clients import WorkerClients, common_settings, worker_clients
 from penstock.runtime.worker_rules import Rules
 from penstock.sdk.config import ConfigDef, ConfigKey, Importance, Type
@@ -189,6 +195,10 @@ class WorkerConfig:
     def replication(self, store: str) -> int:
         """Replicas of the topic of a store (config, offset, status) when it is created."""
         return replication_of(store, self.values)
+
+    def own_topics(self) -> set[str]:
+        """The topics in which this worker and others of its cluster keep things."""
+        return {worker_topic(self.group_id), *(self[f"{store}.storage.topic"] for store in STORES)}
 
     def create_storage_topics(self, admin: AdminClient) -> None:
         """Create the topics of stores that have settings of their own, where they are missing."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -214,10 +213,10 @@ def test_readers_need_to_see_the_group_that_they_name(ann: Ann) -> None:
 @pytest.mark.usefixtures("orders")
 def test_a_list_has_what_may_be_seen(ann: Ann) -> None:
     ann.may(READ_REGISTRY)
-    assert json.loads(ann("consumer list -O json").out) == []
+    assert ann("consumer list -O json").objects() == []
     assert "Nothing to sweep" in ann("consumer sweep").out, "what is hidden is not gone"
     ann.may([*READ_REGISTRY, ("topic", T, "Describe")])
-    (only,) = json.loads(ann("consumer list -O json").out)
+    (only,) = ann("consumer list -O json").objects()
     assert (only["consumer"], only["topic"], only["offset"]) == (NAME, T, 0)
 
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import subprocess
+import sys
 from itertools import islice
 
 import pytest
 
 from penstock.consumers import (
+    Consumer,
     InvalidConsumer,
     NoSuchTopic,
     NothingStored,
@@ -16,6 +20,7 @@ from penstock.consumers import (
     OffsetManagement,
 )
 from penstock.consumers.entries import Place
+from penstock.embedded import EmbeddedBroker
 from penstock.kafka import clients, groups
 from topics import Topics
 from waiting import eventually
@@ -64,6 +69,33 @@ def test_a_loop_that_was_left_goes_on_behind_its_last_record(consumer) -> None:
     assert int(next(reader).text) == 2
     assert numbers(reader, 2) == [3, 4]
     assert int(next(reader).text) == 5
+
+
+def test_whoever_forgets_to_close_loses_only_the_last_being_done(
+    consumer, broker: EmbeddedBroker, topic: str
+) -> None:
+    name, brokers = f"forgetful-of-{topic}", broker.bootstrap_servers
+    program = (
+        "from penstock.consumers import Consumer\n"
+        f"consumer = Consumer({topic!r}, {name!r}, bootstrap_servers={brokers!r}, flush=600)\n"
+        "for record in consumer:\n"
+        "    if record.text == '3':\n"
+        "        break\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+    assert numbers(consumer(name=name), 1) == [3]
+
+
+def test_one_that_nobody_knows_any_more_is_closed(broker: EmbeddedBroker, topic: str) -> None:
+    def opened() -> Consumer:
+        return Consumer(topic, f"lost-of-{topic}", bootstrap_servers=broker.bootstrap_servers)
+
+    lost = opened()
+    assert numbers(lost, 3) == [0, 1, 2]
+    del lost
+    gc.collect()
+    with opened() as found:
+        assert numbers(found, 1) == [2], "and its name is free"
 
 
 def test_second_runs_read_only_what_is_new(consumer, topics: Topics, topic: str) -> None:

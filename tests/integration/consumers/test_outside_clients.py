@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import subprocess
 from itertools import islice
@@ -36,7 +35,7 @@ def told_by_kafka(topics: Topics, group: str) -> dict[tuple[str, int], tuple[int
 
 
 def told_by_penstock(penstock: Commands, name: str) -> dict[tuple[str, int], tuple[int, int]]:
-    listed = json.loads(penstock.done("consumer", "list", "-O", "json").out)
+    listed = penstock.done("consumer", "list", "-O", "json").objects()
     return {
         (each["topic"], each["partition"]): (each["offset"], each["lag"])
         for each in listed

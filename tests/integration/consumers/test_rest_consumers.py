@@ -21,7 +21,9 @@ def rest(connection: Connection) -> Iterator[httpx.Client]:
     """The API of a worker that has started, as far as it is about consumers and topics."""
     herder = MagicMock()
     herder.health.return_value = ("healthy", "")
-    with serving(create_app(herder, consumers=ConsumersApi(lambda: connection))) as client:
+    with serving(
+        create_app(herder, consumers=ConsumersApi(lambda: connection, {"my-configs"}))
+    ) as client:
         yield client
 
 
@@ -69,6 +71,7 @@ def test_the_life_of_a_topic(rest: httpx.Client, consumer, topics: Topics, name:
     every = {each["name"] for each in rest.get("/topics", params={"internal": "true"}).json()}
     assert "penstock-consumers" in every
     assert rest.delete("/topics/penstock-consumers").status_code == 403
+    assert rest.delete("/topics/my-configs").status_code == 403, "the worker's own"
 
     gone = rest.delete(f"/topics/{topic}").json()
     assert [each["partition"] for each in gone] == [0, 1]

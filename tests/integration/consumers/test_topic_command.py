@@ -38,7 +38,7 @@ def test_a_topic_from_its_creation_to_its_deletion(penstock: Commands, name: str
     deleted = penstock.done("topic", "delete", name)
     assert deleted.out == f'topic "{name}" deleted\n'
     assert f"{name}/0, {name}/1" in deleted.err
-    listed = json.loads(penstock.done("consumer", "list", "-O", "json").out)
+    listed = penstock.done("consumer", "list", "-O", "json").objects()
     assert name not in [each["consumer"] for each in listed]
     assert name not in penstock.done("topic", "list").out
 
@@ -100,9 +100,7 @@ def test_nothing_is_deleted_if_one_of_them_cannot_be(penstock: Commands, name: s
 def test_internal_topics_are_hidden(penstock: Commands, topics: Topics, name: str) -> None:
     penstock.done("topic", "create", name)
     penstock.done("consume", name, "-d", "-c", name)
-    shown = [
-        topic["name"] for topic in json.loads(penstock.done("topic", "list", "-O", "json").out)
-    ]
+    shown = [topic["name"] for topic in penstock.done("topic", "list", "-O", "json").objects()]
     assert name in shown
     assert not {"penstock-consumers", "__consumer_offsets"} & set(shown)
     assert "penstock-consumers" in penstock.done("topic", "list", "--all").out

@@ -230,3 +230,8 @@ def test_advertised() -> None:
     assert advertised({}, "127.0.0.1", 1) == "127.0.0.1:1"
     given = {"rest.advertised.host.name": "me", "rest.advertised.port": "80"}
     assert advertised(given, "127.0.0.1", 1) == "me:80"
+
+
+def test_the_topics_of_a_cluster_are_its_own() -> None:
+    found = config(group_id="mine", config_storage_topic="a", offset_storage_topic="b")
+    assert found.own_topics() == {"mine-workers", "a", "b", "penstock-status"}
