@@ -52,7 +52,6 @@ LEAST: dict[str, list[Right]] = {
         ("group", NAME, "Read"),
         ("topic", REGISTRY, "Write"),
         ("topic", REGISTRY, "DescribeConfigs"),
-        *READ_REGISTRY,
     ],
     f"consumer delete {NAME}": [
         ("topic", T, "Read"),
@@ -166,7 +165,7 @@ def put_back(guarded: GuardedBroker) -> Callable[[str], None]:
             known = guarded.topics.admin.list_topics(timeout=20).topics
             if T in known:
                 guarded.topics.delete(T)
-        elif command.startswith("topic delete"):
+        elif command.startswith(("topic delete", "consumer reset")):
             directory.delete(NAME)
 
     return put_back
