@@ -100,7 +100,7 @@ def worker(
 def client(worker: Worker) -> Iterator[ConnectClient]:
     """The REST API of this run's worker."""
     consumers = ConsumersApi(
-        lambda: worker.config.connection(worker.bootstrap_servers), worker.config.own_topics()
+        lambda: worker.config.connection(worker.bootstrap_servers), worker.config.own_topics
     )
     server = RestServer(create_app(worker.herder, consumers=consumers), "127.0.0.1", 0)
     server.start()

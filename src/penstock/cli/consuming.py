@@ -9,7 +9,7 @@ import stat
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from penstock.cli.output import warn
 from penstock.cli.record_printing import Form, Printer
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from penstock.consumers import Consumer, Record
 
+T = TypeVar("T")
 PATIENCE = 0.2
 """Seconds between two looks at whether anybody still wants to know."""
 
@@ -103,7 +104,7 @@ class Pump:
         except KeyboardInterrupt:
             ending = Ending.STOPPED
         if ending is Ending.DONE and self.named:
-            self.consumer.commit()
+            self._commit()
         if ending is not Ending.DONE:
             discard(self.out)
         return ending
@@ -121,19 +122,28 @@ class Pump:
         return Ending.DONE if left == 0 else Ending.STOPPED
 
     def _take(self, limit: int | None) -> list[Any] | None:
-        from penstock.consumers import FlushFailed
+        size = UNIT if limit is None else min(limit, UNIT)
+        return _patiently(lambda: self.style.take(self.consumer, size))
 
-        while True:
-            try:
-                return self.style.take(self.consumer, UNIT if limit is None else min(limit, UNIT))
-            except FlushFailed as error:
-                warn(str(error))
+    def _commit(self) -> None:
+        _patiently(self.consumer.commit)
 
     def _write(self, records: list[Any], stopping: StoppingSignals) -> None:
         if records:
             write_all(self.out, self.style.print(records), stopping)
         if self.named and not self.at_end:
-            self.consumer.commit()
+            self._commit()
+
+
+def _patiently(call: Callable[[], T]) -> T:
+    """Its answer; that positions could not be stored, which is tried again, is told meanwhile."""
+    from penstock.consumers import FlushFailed
+
+    while True:
+        try:
+            return call()
+        except FlushFailed as error:
+            warn(str(error))
 
 
 def write_all(out: BinaryIO, data: bytes, stopping: StoppingSignals) -> None:

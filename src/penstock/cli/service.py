@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 from penstock.consumers.sweeper import SWEEP_SECONDS, Sweeper
@@ -45,7 +45,7 @@ class Service:
         self.worker = Worker(
             config, embedded_kafka_port=kafka_port, worker_id=address, tls=rest.tls
         )
-        consumers = ConsumersApi(self._connection, config.own_topics())
+        consumers = ConsumersApi(self._connection, self._own_topics)
         app = create_app(self.worker.herder, rest.host_names, protection, consumers)
         self._sweeper = Sweeper(self._connection, self.worker.herder.leads, SWEEP_SECONDS)
         self.rest = RestServer(app, host, port, listener, rest.tls)
@@ -62,6 +62,9 @@ class Service:
 
     def _connection(self) -> Connection:
         return self.worker.config.connection(self.bootstrap_servers)
+
+    def _own_topics(self) -> Collection[str]:
+        return self.worker.config.own_topics()
 
     def serve(self) -> None:
         """Answer requests; health says that the worker is starting."""

@@ -122,8 +122,9 @@ class ColumnReading:
 
     def take(self, patience: float) -> ColumnBatch:
         """What is there; waits up to ``patience`` seconds for a first record."""
-        ahead = self._ahead or self._take_ahead(patience)
-        runs, signals = ahead.result()
+        # Kept until it has been dealt with: an error may come between.
+        self._ahead = self._ahead or self._take_ahead(patience)
+        runs, signals = self._ahead.result()
         ends, gone = self._heed(signals)
         batch = ColumnBatch(runs, ends)
         self._reached = further(self._reached, batch.places(batch.size))

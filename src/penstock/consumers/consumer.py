@@ -20,6 +20,8 @@ from penstock.kafka.clients import Connection
 if TYPE_CHECKING:
     import pyarrow as pa
 
+ASYNC_SECONDS = 0.5
+
 
 class Consumer:
     """Hands out the records of a topic, in order within each partition.
@@ -104,13 +106,22 @@ class Consumer:
 
     def __iter__(self) -> Iterator[Record]:
         """Records on and on; a loop that was left goes on with the record after its last."""
-        return self._opened().records()
+        return self._records_of(self._opened())
+
+    def _records_of(self, session: Session) -> Iterator[Record]:
+        """Keeps the consumer, too, which is closed once nobody knows it."""
+        yield from session.records()
 
     def __next__(self) -> Record:
         """The next record; StopIteration only with ``until_end`` or once closed."""
         if self._records is None:
-            self._records = iter(self)
-        return next(self._records)
+            self._records = self._opened().records()
+        try:
+            return next(self._records)
+        except Exception as error:
+            if not isinstance(error, StopIteration):
+                self._records = None  # a generator that has raised has ended
+            raise
 
     def take(
         self, limit: int | None = None, *, patience: float | None = None
@@ -160,7 +171,8 @@ class Consumer:
     async def __aiter__(self) -> AsyncIterator[Record]:
         """The same, without keeping the event loop waiting."""
         session = await asyncio.to_thread(self._opened)
-        while (batch := await asyncio.to_thread(session.next_batch)) is not None:
+        # Whoever is cancelled leaves a thread behind, which must end by itself.
+        while (batch := await asyncio.to_thread(session.next_batch, ASYNC_SECONDS)) is not None:
             for record in batch.records():
                 yield record
 

@@ -58,9 +58,16 @@ class Fetcher:
     """Where to go on in a partition whose next record was deleted."""
     starts: Places = field(default_factory=dict)
     """Where the client began in what it reads now."""
+    _kept: Batch | None = None
+    """What came together with trouble, and was not handed out because of that."""
+    _gone: set[int] = field(default_factory=set)
 
     def take(self, patience: float) -> Batch:
         """What is there; waits up to ``patience`` seconds for a first record."""
+        self._leave_gone()
+        kept, self._kept = self._kept, None
+        if kept is not None:
+            return kept
         # Asked for many, the client waits for many: so one first, then those that are there.
         first = self.consumer.poll(patience)
         if first is None:
@@ -71,22 +78,25 @@ class Fetcher:
 
     def _sorted(self, messages: list[Message]) -> Batch:
         """Records by themselves, and whatever else there is taken care of."""
-        records: list[Message] = []
+        records = [message for message in messages if message.error() is None]
         ends: Places = {}
-        moved: Places = {}
+        self._kept = Batch(records, ends)
         for message in messages:
             error, partition = message.error(), message.partition() or 0
-            if error is None:
-                records.append(message)
-                continue
-            match trouble_of(error, self.topic, self.group):
+            match error and trouble_of(error, self.topic, self.group):
                 case Trouble.END:
                     ends[partition] = message.offset() or 0
                 case Trouble.GONE:
-                    moved[partition] = self.when_gone(partition)
-        if moved:
-            self.go_on_at(moved)
-        return Batch(records, ends)
+                    self._gone.add(partition)
+        self._leave_gone()
+        batch, self._kept = self._kept, None
+        return batch
+
+    def _leave_gone(self) -> None:
+        """Go on elsewhere where the next record was deleted; the policy may be to fail."""
+        if self._gone:
+            self.go_on_at({partition: self.when_gone(partition) for partition in self._gone})
+            self._gone.clear()
 
     def begin(self, starts: Places) -> None:
         """Read these partitions from now on, and no others."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 
 from penstock.consumers.entries import Snapshot
 from penstock.consumers.errors import NameHeld
@@ -27,12 +27,15 @@ class Rival:
     """A member of the group, whose slot may overlap ours."""
 
     slot: Slot
+    member: str
     holder: Holder | None
     """What the registry knows of it."""
 
     def gone(self) -> bool:
         """Whether it is only the trace of a process that has ended."""
-        return self.holder is not None and (self.holder.released or self.holder.ended)
+        if self.holder is None or self.holder.member != self.member:
+            return False  # somebody has joined who has not said so in the registry yet
+        return self.holder.released or self.holder.ended
 
 
 class Hold:
@@ -70,6 +73,7 @@ class Hold:
         try:
             self._join([str(slot) for slot in slots], session_ms)
             self._refuse_newcomers(slots)
+            self.holder = replace(self.holder, member=self._members[0].id)
         except BaseException:
             self.release(leave=True)
             raise
@@ -83,8 +87,10 @@ class Hold:
         for others the group waits for the rest of the session, unless the member ``leave``\\ s."""
         for member in self._members:
             member.stop()
-        if leave and not self.fenced:
-            self._leave([member.slot for member in self._members if member.id])
+        # What was held of others is known to the registry by the first alone.
+        leaving = self._members if leave else self._members[1:]
+        if leaving and not self.fenced:
+            self._leave([member.slot for member in leaving if member.id])
         self._members = []
 
     def _leave(self, slots: list[str]) -> None:
@@ -107,9 +113,10 @@ class Hold:
             raise self._refusal(newcomers)
 
     def _members_of_the_group(self, apart_from: Collection[Slot] = ()) -> list[Rival]:
-        slots = [slot for slot in members_of(self._admin, self.name) if slot not in apart_from]
+        found = members_of(self._admin, self.name)
+        others = {slot: member for slot, member in found.items() if slot not in apart_from}
         # Mostly there is nobody: then nothing need be known of them.
-        return rivals_in(self._registry.read(), self.name, slots) if slots else []
+        return rivals_in(self._registry.read(), self.name, others) if others else []
 
     def _rivals(self, members: list[Rival]) -> list[Rival]:
         return [member for member in members if member.slot.overlaps(self.slot)]
@@ -127,20 +134,22 @@ class Hold:
         )
 
 
-def members_of(admin: GroupAdmin, name: str) -> list[Slot]:
-    """What is held under a name; NameHeld if its members share its partitions."""
+def members_of(admin: GroupAdmin, name: str) -> dict[Slot, str]:
+    """Who holds what under a name; NameHeld if its members share its partitions."""
     members = groups.static_members(admin, name)
     if None in members:
         raise NameHeld(
             f'group "{name}" has members that share its partitions: stop them first, or share '
             "with them (share=True)."
         )
-    return [slot for text in members if (slot := Slot.parse(text or "")) is not None]
+    slots = {Slot.parse(text or ""): member for text, member in members.items()}
+    return {slot: member for slot, member in slots.items() if slot is not None}
 
 
-def rivals_in(snapshot: Snapshot, name: str, slots: Iterable[Slot]) -> list[Rival]:
+def rivals_in(snapshot: Snapshot, name: str, members: Mapping[Slot, str]) -> list[Rival]:
     """Whoever holds these slots of a name, as far as is known."""
-    return [Rival(slot, _holder(snapshot, name, slot)) for slot in slots]
+    found = members.items()
+    return [Rival(slot, member, _holder(snapshot, name, slot)) for slot, member in found]
 
 
 def _holder(snapshot: Snapshot, name: str, slot: Slot) -> Holder | None:

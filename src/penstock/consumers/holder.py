@@ -32,6 +32,8 @@ class Holder:
     pid: int
     released: bool = False
     """Whether it has said that it is done."""
+    member: str = ""
+    """As which member the group knows it."""
     space: str = ""
     """Where the number of its process means that process: see ``process_space``."""
 

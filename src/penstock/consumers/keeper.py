@@ -15,6 +15,7 @@ from penstock.consumers.progress import Places
 from penstock.consumers.registry import Registry
 from penstock.consumers.starting import Ranges, Topic, added_since, starts, stored_places
 from penstock.kafka.clients import Connection, GroupAdmin
+from penstock.kafka.errors import BrokerUnavailable
 from penstock.kafka.topics import Position
 
 SEEN_SECONDS = 60.0
@@ -140,6 +141,14 @@ class Keeper:
     def forget(self) -> None:
         """Store everything anew: what is stored may be of others by now, or of before."""
         self._stored = {}
+
+    def raise_failure(self) -> None:
+        """Tell what the registry did not take some time ago; all of it is then stored anew."""
+        try:
+            self._registry.raise_failure()
+        except BrokerUnavailable:
+            self.forget()
+            raise
 
     def flush(self) -> None:
         """Return when everything is stored for good."""

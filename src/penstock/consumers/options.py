@@ -84,6 +84,10 @@ class Options:
                 "who shares a name reads on and on: leave out until_end and last",
             ),
             (
+                self.share and self.reset is not None,
+                "who shares a name cannot reset it: `penstock consumer reset` does, before",
+            ),
+            (
                 self.share and not self.stores,
                 "who shares a name stores: not with the strategy none",
             ),

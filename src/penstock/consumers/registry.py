@@ -139,11 +139,15 @@ class Registry:
     def flush(self) -> None:
         """Return when everything is stored; a fault of the kafka room if it is not, in time."""
         unsent = self._writer().flush(WRITE_SECONDS)
+        self.raise_failure()
+        if unsent:
+            raise BrokerUnavailable("no answer in time")
+
+    def raise_failure(self) -> None:
+        """Tell, once, of what was written before and not stored."""
         failures, self._failures = self._failures, []
         if failures:
             raise _unwritten(failures[0])
-        if unsent:
-            raise BrokerUnavailable("no answer in time")
 
     def _writer(self) -> Producer:
         with self._lock:

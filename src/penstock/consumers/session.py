@@ -9,6 +9,7 @@ import logging
 import threading
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from penstock.consumers.errors import (
@@ -23,7 +24,7 @@ from penstock.consumers.options import OffsetManagement, Options
 from penstock.consumers.progress import Batch, Fetched, Places, Progress
 from penstock.consumers.record import Record
 from penstock.consumers.sharing import SharedReading
-from penstock.consumers.starting import Ranges, find_topic
+from penstock.consumers.starting import Ranges, Topic, find_topic
 from penstock.kafka import clients
 from penstock.kafka.clients import Connection
 from penstock.kafka.errors import KafkaFault
@@ -50,6 +51,7 @@ class Session:
         self._admin = clients.admin(connection)
         self._lock = threading.RLock()
         self._storing = threading.Lock()
+        self._taking = threading.RLock()
         self._closed = threading.Event()
         self._trouble: Exception | None = None
         self._flusher: threading.Thread | None = None
@@ -105,18 +107,26 @@ class Session:
 
     def _gained(self, partitions: frozenset[int]) -> Places:
         """Partitions that this instance is to read from now on; where to begin."""
+        self._topic = self._keeper.topic = self._topic_now()
         begin = self._keeper.starts(self._ranges(partitions))
         with self._lock:
             self.progress.begin(begin)
             self._to_register = begin
         return begin
 
+    def _topic_now(self) -> Topic:
+        """It may have got partitions. That it had fewer when this session began goes on being told:
+        so the other instances see that what is not stored yet is new."""
+        found = find_topic(self._admin, self._options.topic)
+        same = found.id == self._topic.id
+        return replace(found, count=self._topic.count) if same else found
+
     def _register_gained(self) -> None:
         """Not while the group is changing: nothing can be committed then."""
-        begin, self._to_register = self._to_register, {}
-        if begin:
+        if self._to_register:
             with self._storing:
-                self._keeper.register(begin)
+                self._keeper.register(self._to_register)
+            self._to_register = {}
 
     def _lost(self, partitions: frozenset[int], *, still_ours: bool) -> None:
         """Another instance is to read these: what is done of them is stored while it may be."""
@@ -146,7 +156,10 @@ class Session:
     def _instead(self, partition: int) -> int:
         name = f'consumer "{self._options.name}"' if self._options.name else "the consumer"
         place = self.progress.handed_out().get(partition, 0)
-        return self._ranges().instead(self._options.when_gone, name, partition, place)
+        instead = self._ranges().instead(self._options.when_gone, name, partition, place)
+        with self._lock:
+            self.progress.begin({partition: instead})  # which may lie before
+        return instead
 
     @property
     def resumed(self) -> frozenset[int]:
@@ -170,19 +183,24 @@ class Session:
         return self._next(self._forms.columns(wanted), patience)
 
     def _next(self, source: Source[Some], patience: float | None) -> Some | None:
-        self.raise_trouble()
+        """One thread at a time: another takes what this one has fetched, or goes on behind it."""
+        with self._taking:
+            self.raise_trouble()
+            with self._lock:
+                self.progress.asked_for_more()
+                if not self.progress.batch.used_up:
+                    return cast("Some", self.progress.batch)
+            return self._fetch(source, patience)
+
+    def _fetch(self, source: Source[Some], patience: float | None) -> Some | None:
         deadline = None if patience is None else time.monotonic() + patience
-        with self._lock:
-            self.progress.asked_for_more()
-            if not self.progress.batch.used_up:
-                return cast("Some", self.progress.batch)
         while not self._closed.is_set() and not source.finished:
             if time.monotonic() - self._looked > GROWTH_SECONDS:
                 self._read_added(source)
             batch = source.take(PATIENCE)
-            self._register_gained()
             with self._lock:
                 self.progress.next_batch(batch)
+            self._register_gained()
             if batch.size or (deadline is not None and time.monotonic() >= deadline):
                 return batch
             self.raise_trouble()
@@ -198,18 +216,20 @@ class Session:
             topic = find_topic(self._admin, options.topic)
             added = topic.partitions - self._topic.partitions
             if topic.id == self._topic.id and added:
-                self._topic = self._keeper.topic = topic
-                self._begin_in(Ranges(self._admin, topic, added).first, source)
+                self._begin_in(topic, added, source)
         except (KafkaFault, ConsumerError) as error:
-            log.debug("whether %s has more partitions is not known: %s", options.topic, error)
+            log.debug("partitions added to %s are not read yet: %s", options.topic, error)
 
-    def _begin_in(self, added: Places, source: Source[Some]) -> None:
-        with self._lock:
-            self.progress.begin(added)
+    def _begin_in(self, topic: Topic, added: frozenset[int], source: Source[Some]) -> None:
+        """What cannot be done now is done at the next look: until then they count as added."""
+        first = Ranges(self._admin, topic, added).first
         if self._keeper.holds:
             with self._storing:
-                self._keeper.register(added)
-        source.extend(added)
+                self._keeper.register(first)
+        source.extend(first)
+        with self._lock:
+            self.progress.begin(first)
+        self._topic = self._keeper.topic = topic
 
     def raise_trouble(self) -> None:
         """Tell what went wrong in the background."""
@@ -249,6 +269,10 @@ class Session:
         if self._closed.is_set():
             return
         self._closed.set()
+        with self._taking:
+            self._end(done=done)
+
+    def _end(self, *, done: bool) -> None:
         try:
             if self._flusher is not None:
                 self._flusher.join(timeout=30)
@@ -275,6 +299,7 @@ class Session:
         while not self._closed.wait(min(self._options.flush, self._keeper.every)):
             try:
                 self._store()
+                self._keeper.raise_failure()
             except Fenced as error:
                 self._trouble = error
             except (KafkaFault, ConsumerError) as error:

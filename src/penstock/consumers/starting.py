@@ -104,7 +104,7 @@ class Ranges:
             return min(first + offset.n, end)
         if offset.kind is Kind.END:
             return max(end - offset.n, first)
-        if not first <= offset.n <= end:
+        if not self.contains(partition, offset.n):
             raise OffsetGone(
                 f"partition {partition} of {self._topic.name} has offsets {first} to {end - 1} at "
                 f"this moment, and not {offset.n}"
@@ -120,8 +120,11 @@ class Ranges:
         return {p: found.get((self._topic.name, p), self.end[p]) for p in partitions}
 
     def contains(self, partition: int, place: int) -> bool:
-        """Whether reading can go on there."""
-        return self.first[partition] <= place <= self.end[partition]
+        """Whether reading can go on there; also behind transactions that are still open."""
+        if place <= self.end[partition]:
+            return place >= self.first[partition]
+        position = (self._topic.name, partition)
+        return place <= topics.ends(self._admin, [position], committed=False).get(position, 0)
 
     def instead(self, policy: Gone, name: str, partition: int, place: int) -> int:
         """Where to go on if the place is gone; OffsetGone if nobody has said."""
@@ -158,7 +161,7 @@ def stored_places(admin: GroupAdmin, snapshot: Snapshot, name: str, topic: Topic
 def added_since(snapshot: Snapshot, name: str, topic: Topic) -> frozenset[int]:
     """The partitions that the topic did not have yet when something was stored under a name."""
     entries = snapshot.of(name, topic.name).values()
-    known = max((e.partitions for e in entries if e.topic_id == topic.id), default=0)
+    known = min((e.partitions for e in entries if e.topic_id == topic.id), default=0)
     return frozenset(p for p in topic.partitions if 0 < known <= p)
 
 

@@ -139,9 +139,9 @@ def _members(client: AdminClient, group: str) -> list[MemberDescription]:
         time.sleep(UNSTABLE_PAUSE)
 
 
-def static_members(client: AdminClient, group: str) -> list[str | None]:
-    """The instance ids of the members that ``group`` has now; one without has None."""
-    return [member.group_instance_id for member in _members(client, group)]
+def static_members(client: AdminClient, group: str) -> dict[str | None, str]:
+    """The members that ``group`` has now, by their instance ids; one without has None."""
+    return {member.group_instance_id: str(member.member_id) for member in _members(client, group)}
 
 
 def remove_members(connection: Connection, group: str, instance_ids: Iterable[str]) -> None:

@@ -57,9 +57,9 @@ class ConsumersApi:
     """What the routes call. Methods block, answer with what JSON can hold, raise RequestError."""
 
     def __init__(
-        self, connection: Callable[[], Connection], internal: Collection[str] = ()
+        self, connection: Callable[[], Connection], internal: Callable[[], Collection[str]] = set
     ) -> None:
-        """``connection`` is asked with the first request: before, there may be no broker yet.
+        """Both are asked with the first request: before, there may be no broker yet.
 
         ``internal`` are the worker's own topics.
         """
@@ -69,7 +69,7 @@ class ConsumersApi:
 
     @property
     def _topics(self) -> TopicsAdmin:
-        self._made = self._made or TopicsAdmin(self._connection(), self._internal)
+        self._made = self._made or TopicsAdmin(self._connection(), self._internal())
         return self._made
 
     def consumers(self) -> list[Json]:

@@ -9,8 +9,12 @@ import pytest
 
 from penstock.consumers import Fenced, NameHeld
 from penstock.consumers.entries import Place
+from penstock.consumers.hold import Hold
 from penstock.consumers.member import Member
+from penstock.consumers.registry import Registry
+from penstock.consumers.slots import Slot
 from penstock.kafka import clients, groups
+from penstock.kafka.clients import Connection
 from topics import Topics
 from waiting import eventually
 
@@ -108,6 +112,24 @@ def test_two_at_the_same_moment(consumer) -> None:
         eventually(lambda: any(_is_fenced(each) for each in opened), what="one fenced")
     able = [each for each in opened if not _is_fenced(each)]
     assert len(able) <= 1
+
+
+def test_one_that_has_joined_and_not_been_registered_yet_counts(
+    consumer, connection: Connection, topic: str
+) -> None:
+    """What the registry knows of the name is of the one before, who has ended."""
+    with consumer(partitions=0) as before:
+        take(before, 1)
+    admin = clients.admin(connection)
+    name = f"reader-of-{topic}"
+    hold = Hold(connection, admin, Registry(connection, admin), name, Slot(topic))
+    hold.take(take_over=False)
+    try:
+        with pytest.raises(NameHeld):
+            consumer(partitions=0).open()
+    finally:
+        hold.release(leave=True)
+    assert take(consumer(partitions=0), 1) == ["1"]
 
 
 def test_a_group_whose_members_share_it_is_left_alone(consumer, topics: Topics, topic: str) -> None:

@@ -9,9 +9,11 @@ import sys
 from itertools import islice
 
 import pytest
+from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
 
 from penstock.consumers import (
     Consumer,
+    FlushFailed,
     InvalidConsumer,
     NoSuchTopic,
     NothingStored,
@@ -22,6 +24,7 @@ from penstock.consumers import (
 from penstock.consumers.entries import Place
 from penstock.embedded import EmbeddedBroker
 from penstock.kafka import clients, groups
+from penstock.kafka.clients import Connection
 from topics import Topics
 from waiting import eventually
 
@@ -246,6 +249,61 @@ def test_async(consumer) -> None:
 
     assert asyncio.run(read()) == [0, 1, 2, 3]
     assert numbers(consumer(), 1) == [4]
+
+
+def test_a_wait_that_was_cancelled_loses_nothing(consumer, topics: Topics, topic: str) -> None:
+    async def read() -> list[int]:
+        reader = consumer(start=Offset.end())
+        found: list[int] = []
+        async with reader:
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(anext(aiter(reader)), 0.2)
+            topics.produce(topic, [b"10", b"11"])
+            async for record in reader:
+                found.append(int(record.text))
+                if found[-1] == 11:
+                    break
+        return found
+
+    assert asyncio.run(read()) == [10, 11]
+
+
+def test_a_loop_keeps_its_consumer(broker: EmbeddedBroker, topic: str) -> None:
+    """Nobody else knows it: it must not be taken for a forgotten one."""
+    brokers = broker.bootstrap_servers
+    found = [
+        int(record.text or "")
+        for record in Consumer(topic, until_end=True, bootstrap_servers=brokers)
+    ]
+    assert found == list(range(10))
+
+
+def test_an_error_does_not_end_the_records(consumer, monkeypatch: pytest.MonkeyPatch) -> None:
+    reader = consumer()
+    assert int(next(reader).text) == 0
+    session = reader._opened()
+    session._trouble = FlushFailed("not stored")
+    list(islice(session.progress.batch.records(), 9))  # what it has fetched is used up
+    with pytest.raises(FlushFailed):
+        next(reader)
+    session.progress.batch.given = 1
+    assert int(next(reader).text) == 1
+
+
+def test_a_place_behind_an_open_transaction_is_no_place_that_is_gone(
+    consumer, connection: Connection, topics: Topics, topic: str
+) -> None:
+    writing = topics.transaction(f"open-{topic}")
+    writing.produce(topic, b"10")
+    writing.produce(topic, b"11")
+    assert writing.flush(20) == 0
+    stored = [TopicPartition(topic, 0, 12)]  # by somebody who reads what is not committed yet
+    asked = ConsumerGroupTopicPartitions(f"reader-of-{topic}", stored)
+    topics.admin.alter_consumer_group_offsets([asked])[asked.group_id].result(20)
+    reader = consumer().open()
+    writing.commit_transaction(20)
+    topics.produce(topic, [b"14"])
+    assert numbers(reader, 1) == [11]
 
 
 def test_outside_tools_see_the_group(consumer, connection, topic: str) -> None:

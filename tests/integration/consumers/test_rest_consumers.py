@@ -22,7 +22,7 @@ def rest(connection: Connection) -> Iterator[httpx.Client]:
     herder = MagicMock()
     herder.health.return_value = ("healthy", "")
     with serving(
-        create_app(herder, consumers=ConsumersApi(lambda: connection, {"my-configs"}))
+        create_app(herder, consumers=ConsumersApi(lambda: connection, lambda: {"my-configs"}))
     ) as client:
         yield client
 

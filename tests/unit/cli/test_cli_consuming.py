@@ -116,6 +116,22 @@ def test_a_failed_flush_is_told_and_it_goes_on(capsys: pytest.CaptureFixture[str
     assert capsys.readouterr().err == "not stored\n"
 
 
+def test_a_failed_flush_that_a_commit_tells_of_does_not_end_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    class Flaky(FakeConsumer):
+        def commit(self) -> None:
+            if not self.commits:
+                self.commits = 1
+                raise FlushFailed("not stored")
+            super().commit()
+
+    source = Flaky([0], [1])
+    assert pump(source).run(StoppingSignals()) is Ending.DONE
+    assert source.committed == 2
+    assert capsys.readouterr().err == "not stored\n"
+
+
 def test_a_signal_ends_it_between_two_batches() -> None:
     class Signalled(FakeConsumer):
         def take(self, limit: int | None = None, *, patience: float | None = None) -> Any:

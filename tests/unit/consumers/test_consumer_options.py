@@ -38,6 +38,7 @@ BROKERS: dict[str, Any] = {"bootstrap_servers": "unasked:9092"}
         ({"share": True, "name": "a", "partitions": [0]}, "leave out partitions"),
         ({"share": True, "name": "a", "until_end": True}, "leave out until_end"),
         ({"share": True, "name": "a", "strategy": "none"}, "not with the strategy none"),
+        ({"share": True, "name": "a", "reset": Offset.end()}, "cannot reset it"),
     ],
 )
 def test_options_that_do_not_go_together(options: dict[str, Any], text: str) -> None:

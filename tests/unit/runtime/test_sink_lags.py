@@ -91,7 +91,10 @@ def test_nothing_is_known_before_it_was_asked_for(lags: SinkLags) -> None:
     assert lags.of("one") is None
 
 
-def test_positions_are_as_fresh_as_the_memory(lags: SinkLags, context: Any, kafka: Kafka) -> None:
+def test_positions_are_as_fresh_as_the_memory(
+    lags: SinkLags, context: Any, kafka: Kafka, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sink_lags, "FRESH_SECONDS", 600.0)
     lags.refresh()
     context.copies.all["one"][("t", 0)] = (9, "")
     lags.refresh()
