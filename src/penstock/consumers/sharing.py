@@ -153,6 +153,8 @@ def _settings() -> dict[str, Any]:
         "max.poll.interval.ms": LONGEST_POLL_MS,
         "partition.assignment.strategy": "range",
         "allow.auto.create.topics": False,
+        # How soon partitions that were added are given to somebody.
+        "topic.metadata.refresh.interval.ms": 60_000,
         "socket.timeout.ms": int(COMMIT_SECONDS * 1000),
     }
 
