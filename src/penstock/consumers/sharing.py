@@ -76,8 +76,7 @@ class SharedReading:
     def take(self, patience: float) -> Batch:
         """What is there; waits up to ``patience`` seconds for a first record."""
         with self._polling:
-            while not self._waiting.empty():
-                self._commit(self._waiting.get())
+            self._commit_waiting()
             return self._fetcher.take(patience)
 
     def commit(self, places: Mapping[Position, int]) -> None:
@@ -91,6 +90,10 @@ class SharedReading:
         else:
             # The client answers nobody else while it is polled: whoever polls it commits.
             self._waiting.put(offsets)
+
+    def _commit_waiting(self) -> None:
+        while not self._waiting.empty():
+            self._commit(self._waiting.get())
 
     def _commit(self, offsets: list[TopicPartition]) -> None:
         """Those of partitions that are still ours, and not what has waited for too long."""
@@ -126,6 +129,7 @@ class SharedReading:
 
     def _revoked(self, consumer: Consumer, _: list[TopicPartition]) -> None:
         self._on_lost(self._mine, still_ours=True)
+        self._commit_waiting()  # what counts as stored and has waited for this thread
         self._mine = frozenset()
         consumer.unassign()
 
