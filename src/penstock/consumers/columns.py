@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import Any
 
 import pyarrow as pa
 
 from penstock.consumers.fetching import READER_SETTINGS, Trouble, trouble_of
 from penstock.consumers.progress import Places, further
-from penstock.consumers.reading import Stops
-from penstock.engine.column_source import Taken, column_source
-from penstock.kafka.clients import Connection
+from penstock.consumers.reading import Plan, Stops
+from penstock.engine.column_source import ColumnSource, Taken, column_source
 from penstock.kafka.column_consumer import Signal
 
 MOST = 50_000
@@ -85,35 +83,24 @@ class ColumnReading:
     The next batch is made while the one before is in use.
     """
 
-    def __init__(
-        self,
-        connection: Connection,
-        topic: str,
-        starts: Mapping[int, int],
-        *,
-        when_gone: Callable[[int], int],
-        settings: Mapping[str, Any],
-        stops: Mapping[int, int] | None = None,
-        committed: bool = True,
-        headers: bool = False,
-        timestamps: bool = True,
-    ) -> None:
-        self._topic = topic
-        self._group = connection.reading_as
-        self._when_gone = when_gone
-        self._stops = Stops(starts, stops)
-        self._reached: Places = dict(starts)
+    def __init__(self, plan: Plan, *, headers: bool = False, timestamps: bool = True) -> None:
+        self._plan = plan
+        self._stops = Stops(plan.starts, plan.stops)
+        self._reached: Places = dict(plan.starts)
+        self._wanted = {"headers": headers, "timestamps": timestamps}
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="columns")
         self._ahead: Future[Taken] | None = None
-        self._open: Callable[[], Any] = lambda: column_source(
-            connection,
-            {(topic, partition): place for partition, place in self._reached.items()},
-            headers=headers,
-            timestamps=timestamps,
-            committed=committed,
-            settings={**READER_SETTINGS, **settings},
-        )
         self._source = self._open()
+
+    def _open(self) -> ColumnSource:
+        plan = self._plan
+        return column_source(
+            plan.connection,
+            {(plan.topic, partition): place for partition, place in self._reached.items()},
+            committed=plan.committed,
+            settings={**READER_SETTINGS, **plan.settings},
+            **self._wanted,
+        )
 
     @property
     def finished(self) -> bool:
@@ -129,7 +116,7 @@ class ColumnReading:
         batch = ColumnBatch(runs, ends)
         self._reached = further(self._reached, batch.places(batch.size))
         if gone:
-            self._begin_anew({partition: self._when_gone(partition) for partition in gone})
+            self._begin_anew({partition: self._plan.when_gone(partition) for partition in gone})
         else:
             self._ahead = self._take_ahead(patience)
         return self._stopped(batch)
@@ -142,7 +129,7 @@ class ColumnReading:
         ends: Places = {}
         gone: list[int] = []
         for signal in signals:
-            match trouble_of(signal.error, self._topic, self._group):
+            match trouble_of(signal.error, self._plan.topic, self._plan.connection.reading_as):
                 case Trouble.END:
                     ends[signal.partition] = signal.offset
                 case Trouble.GONE:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from penstock.consumers.errors import InvalidConsumer
 from penstock.consumers.progress import Batch, Fetched, Places
-from penstock.consumers.reading import Reading
+from penstock.consumers.reading import Plan, Reading
 
 if TYPE_CHECKING:
     from penstock.consumers.columns import ColumnBatch
@@ -35,10 +35,9 @@ class Source(Protocol[Some_co]):
 class Forms:
     """Begins to read when it is known in which form."""
 
-    def __init__(self, reading: Mapping[str, Any], *, shared: Source[Batch] | None = None) -> None:
-        """``reading`` is what a reading is told, in either form; what is ``shared`` has begun."""
-        self._reading = reading
-        self._shared = shared is not None
+    def __init__(self, plan: Plan | None = None, *, shared: Source[Batch] | None = None) -> None:
+        """Either a ``plan``, or what is ``shared`` and has begun."""
+        self._plan = plan
         self._records = shared
         self._columns: Source[ColumnBatch] | None = None
 
@@ -47,19 +46,23 @@ class Forms:
         if self._columns is not None:
             raise InvalidConsumer("this consumer hands out Arrow batches: make another for records")
         if self._records is None:
-            self._records = Reading(**self._reading)
+            self._records = Reading(self._planned())
         return self._records
+
+    def _planned(self) -> Plan:
+        assert self._plan is not None  # noqa: S101 (what is shared has begun)
+        return self._plan
 
     def columns(self, wanted: Mapping[str, Any]) -> Source[ColumnBatch]:
         """In columns; InvalidConsumer if they are handed out one by one, or shared."""
         if self._records is not None:
-            other = "share=True" if self._shared else "records"
+            other = "records" if self._plan else "share=True"
             raise InvalidConsumer(f"Arrow batches do not go together with {other}: make another")
         if self._columns is None:
             # Here, since it takes long to import.
             from penstock.consumers.columns import ColumnReading
 
-            self._columns = ColumnReading(**self._reading, **wanted)
+            self._columns = ColumnReading(self._planned(), **wanted)
         return self._columns
 
     def close(self) -> None:

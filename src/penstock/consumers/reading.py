@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from penstock.consumers.fetching import READER_SETTINGS, Fetcher
@@ -11,11 +12,26 @@ from penstock.kafka import clients
 from penstock.kafka.clients import Connection
 
 
+@dataclass(frozen=True)
+class Plan:
+    """What is to be read, in whichever form."""
+
+    connection: Connection
+    topic: str
+    starts: Mapping[int, int]
+    when_gone: Callable[[int], int]
+    """Where to go on in a partition whose next record was deleted."""
+    settings: Mapping[str, Any]
+    stops: Mapping[int, int]
+    """What lies at or behind these is not handed out; without any, it goes on and on."""
+    committed: bool
+
+
 class Stops:
     """Where to end in each partition, if anywhere."""
 
-    def __init__(self, starts: Mapping[int, int], stops: Mapping[int, int] | None) -> None:
-        self._stops = dict(stops or {})
+    def __init__(self, starts: Mapping[int, int], stops: Mapping[int, int]) -> None:
+        self._stops = dict(stops)
         self._left = {p for p, stop in self._stops.items() if starts[p] < stop}
 
     @property
@@ -42,26 +58,13 @@ class Stops:
 class Reading:
     """Reads on and on. Belongs to one thread at a time."""
 
-    def __init__(
-        self,
-        connection: Connection,
-        topic: str,
-        starts: Mapping[int, int],
-        *,
-        when_gone: Callable[[int], int],
-        settings: Mapping[str, Any],
-        stops: Mapping[int, int] | None = None,
-        committed: bool = True,
-    ) -> None:
-        """``when_gone`` says where to go on in a partition whose next record was deleted.
-
-        With ``stops``, what lies at or behind them is not handed out.
-        """
-        self._stops = Stops(starts, stops)
-        chosen = {**READER_SETTINGS, **settings}
-        consumer = clients.reader(connection, committed=committed, **chosen)
-        self._fetcher = Fetcher(consumer, topic, connection.reading_as, when_gone)
-        self._fetcher.begin(dict(starts))
+    def __init__(self, plan: Plan) -> None:
+        self._stops = Stops(plan.starts, plan.stops)
+        chosen = {**READER_SETTINGS, **plan.settings}
+        consumer = clients.reader(plan.connection, committed=plan.committed, **chosen)
+        group = plan.connection.reading_as
+        self._fetcher = Fetcher(consumer, plan.topic, group, plan.when_gone)
+        self._fetcher.begin(dict(plan.starts))
 
     @property
     def finished(self) -> bool:

@@ -22,6 +22,7 @@ from penstock.consumers.forms import Forms, Source
 from penstock.consumers.keeper import Keeper
 from penstock.consumers.options import OffsetManagement, Options
 from penstock.consumers.progress import Batch, Fetched, Places, Progress
+from penstock.consumers.reading import Plan
 from penstock.consumers.record import Record
 from penstock.consumers.sharing import SharedReading
 from penstock.consumers.starting import Ranges, Topic, find_topic
@@ -72,7 +73,7 @@ class Session:
         automatic = self._options.management is OffsetManagement.Auto
         self.progress = Progress({}, automatic=automatic)
         if self._options.share:
-            return Forms({}, shared=self._begin_shared())
+            return Forms(shared=self._begin_shared())
         if self._options.stores:
             self._keeper.hold()
         ranges = self._ranges()
@@ -81,15 +82,15 @@ class Session:
         if self._keeper.holds:
             self._keeper.register(begin)
         return Forms(
-            {
-                "connection": self._connection,
-                "topic": self._options.topic,
-                "starts": begin,
-                "when_gone": self._instead,
-                "settings": _fetching(self._options),
-                "stops": self._stops(ranges),
-                "committed": self._options.committed_only,
-            }
+            Plan(
+                connection=self._connection,
+                topic=self._options.topic,
+                starts=begin,
+                when_gone=self._instead,
+                settings=_fetching(self._options),
+                stops=self._stops(ranges),
+                committed=self._options.committed_only,
+            )
         )
 
     def _begin_shared(self) -> SharedReading:

@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 from confluent_kafka.admin import (
     AclBinding,
-    AclOperation,
     AclPermissionType,
     ResourcePatternType,
-    ResourceType,
 )
 
+from acl_table import KINDS, OPERATIONS
 from commands import Commands, Outcome
 from guarded_broker import GuardedBroker
 from penstock.consumers.directory import Directory
@@ -63,19 +62,6 @@ LEAST: dict[str, list[Right]] = {
 """What a command needs, and nothing that it does not. Read, Write and Delete include Describe. The
 registry is there already: whoever is the first to use a name also has to be allowed to Create it.
 ``consumer list`` shows the consumers of those topics that may be seen (Describe)."""
-KINDS = {
-    "topic": ResourceType.TOPIC,
-    "group": ResourceType.GROUP,
-    "transactional id": ResourceType.TRANSACTIONAL_ID,
-}
-OPERATIONS = {
-    "Create": AclOperation.CREATE,
-    "Delete": AclOperation.DELETE,
-    "Describe": AclOperation.DESCRIBE,
-    "DescribeConfigs": AclOperation.DESCRIBE_CONFIGS,
-    "Read": AclOperation.READ,
-    "Write": AclOperation.WRITE,
-}
 
 
 def acl(right: Right) -> AclBinding:

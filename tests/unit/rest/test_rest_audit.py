@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -11,6 +10,7 @@ from unittest.mock import Mock
 import httpx
 import pytest
 
+from audit_lines import audit_lines
 from config_herder import config_herder
 from penstock.rest import audit, audited_herder, create_app
 from penstock.rest.herder_api import HerderApi
@@ -67,9 +67,8 @@ def lines(caplog: pytest.LogCaptureFixture) -> Lines:
     caplog.set_level(logging.INFO, "penstock.audit")
 
     def read() -> list[dict[str, Any]]:
-        records = [r for r in caplog.records if r.name == "penstock.audit"]
         assert SECRET not in caplog.text
-        return [json.loads(record.getMessage()) for record in records]
+        return audit_lines(caplog)
 
     return read
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -11,6 +10,7 @@ from unittest.mock import Mock
 import httpx
 import pytest
 
+from audit_lines import audit_lines
 from config_herder import config_herder
 from penstock.consumers.entries import Place
 from penstock.consumers.errors import NameHeld, NoSuchConsumer, NoSuchTopic
@@ -47,12 +47,7 @@ def http(admin: Mock, monkeypatch: pytest.MonkeyPatch) -> Iterator[httpx.Client]
 @pytest.fixture
 def lines(caplog: pytest.LogCaptureFixture) -> Lines:
     caplog.set_level(logging.INFO, "penstock.audit")
-
-    def read() -> list[dict[str, Any]]:
-        records = [r for r in caplog.records if r.name == "penstock.audit"]
-        return [json.loads(record.getMessage()) for record in records]
-
-    return read
+    return lambda: audit_lines(caplog)
 
 
 @pytest.mark.parametrize(
