@@ -14,6 +14,7 @@ from penstock.cli.brokers import BootstrapServers, CommandConfig, reached
 from penstock.cli.completion import consumer_names
 from penstock.cli.consuming import Columns, Ending, Pump, Rows
 from penstock.cli.output import console
+from penstock.cli.record_columns import FORMS
 from penstock.cli.record_printing import Form, printer
 from penstock.cli.signals import StoppingSignals
 from penstock.cli.streams import TopicName, examples, refuse_together, usage
@@ -255,7 +256,7 @@ def _refuse_forms(form: Form, *, keys: bool, template: str | None) -> None:
 
 def _style(form: Form, number: int | None, *, keys: bool, template: str | None) -> Rows | Columns:
     """Columns for what may be much; they take a fifth of a second to begin with."""
-    plain = form in (Form.RAW, Form.TEXT, Form.DYNAMIC) and not keys and template is None
+    plain = form in FORMS and not keys and template is None
     few = sys.stdout.isatty() or (number is not None and number <= FEW)
     if plain and not few:
         return Columns(form)

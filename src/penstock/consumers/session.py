@@ -136,6 +136,7 @@ class Session:
                 self._keeper.store(self.progress.committed())
         with self._lock:
             self._keeper.forget()
+            self._to_register = {}
             self.progress.drop(partitions)
 
     def _ranges(self, partitions: frozenset[int] | None = None) -> Ranges:
