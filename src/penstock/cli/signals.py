@@ -1,9 +1,14 @@
-"""Ctrl-C and SIGTERM end a command in order; a second one ends it at once."""
+"""Ctrl-C and SIGTERM end a command in order; a second one ends it at once.
+
+Python runs handlers on the main thread alone, but the system may give a signal to any thread, and
+then nothing wakes a main thread that waits. So each signal is also told to a thread that does.
+"""
 
 from __future__ import annotations
 
 import os
 import signal
+import socket
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -12,6 +17,8 @@ from types import FrameType, TracebackType
 from typing import Any, Self
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+WAKING = signal.SIGURG
+"""Nobody else sends it, and where nobody handles it, it does nothing."""
 
 
 class _Handler(ABC):
@@ -21,9 +28,12 @@ class _Handler(ABC):
         self.asked = False
         """Whether a signal has come."""
         self._before: dict[int, Any] = {}
+        self._waker = _Waker()
 
     def __enter__(self) -> Self:
-        self._before = {number: signal.signal(number, self._handle) for number in SIGNALS}
+        self._waker.start()
+        handlers = {number: self._handle for number in SIGNALS} | {WAKING: _do_nothing}
+        self._before = {number: signal.signal(number, handlers[number]) for number in handlers}
         return self
 
     def __exit__(
@@ -32,11 +42,40 @@ class _Handler(ABC):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._waker.stop()
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
     @abstractmethod
     def _handle(self, number: int, _: FrameType | None) -> None: ...
+
+
+def _do_nothing(_: int, __: FrameType | None) -> None:
+    """That there is a handler is what interrupts whatever the main thread waits for."""
+
+
+class _Waker:
+    """A thread that wakes the main thread whenever any thread was given one of the signals."""
+
+    def start(self) -> None:
+        self._told, self._tell = socket.socketpair()
+        self._tell.setblocking(False)
+        self._before = signal.set_wakeup_fd(self._tell.fileno(), warn_on_full_buffer=False)
+        self._thread = threading.Thread(target=self._run, name="signals", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        signal.set_wakeup_fd(self._before)
+        self._tell.close()
+        self._thread.join()
+        self._told.close()
+
+    def _run(self) -> None:
+        main = threading.main_thread().ident
+        assert main is not None  # noqa: S101 (narrows the type)
+        while numbers := self._told.recv(64):
+            if not set(numbers).isdisjoint(SIGNALS):
+                signal.pthread_kill(main, WAKING)
 
 
 class EndingSignals(_Handler):
