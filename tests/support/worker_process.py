@@ -50,6 +50,7 @@ class WorkerProcess:
             **os.environ,
             "PYTHONPATH": with_path(PLUGINS),
             "PENSTOCK_STATE_DIR": str(folder / "state"),
+            "PYTHONFAULTHANDLER": "1",
             **(environment or {}),
         }
 
@@ -95,12 +96,17 @@ class WorkerProcess:
         self.process.wait(20)
 
     def stop(self, within: float = 20.0) -> int:
-        """SIGTERM, and wait; its exit code."""
+        """SIGTERM, and wait; its exit code. AssertionError with what its threads do if it stays."""
         assert self.process is not None
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGCONT)
             self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(within)
+        try:
+            return self.process.wait(within)
+        except subprocess.TimeoutExpired:
+            self.process.send_signal(signal.SIGABRT)  # which the fault handler tells of
+            self.process.wait(20)
+            raise AssertionError(f"it did not end in {within:.0f} s:\n{self.output()}") from None
 
     def close(self) -> None:
         """Make sure that it has ended."""

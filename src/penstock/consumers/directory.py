@@ -125,7 +125,7 @@ class Directory:
         slot = Options(topic, name, frozenset(partitions)).slot
         found = find_topic(self._admin, topic, slot.partitions)
         self._registry.ensure()
-        places = Ranges(self._admin, found).places(offset, found.partitions)
+        places = Ranges(self._connection, self._admin, found).places(offset, found.partitions)
         hold = Hold(self._connection, self._admin, self._registry, name, slot)
         hold.take(take_over=take_over)
         try:

@@ -39,7 +39,7 @@ class Unread:
         self._keeper = Keeper(options, connection, admin, topic)
         self._keeper.hold()
         try:
-            ranges = Ranges(admin, topic)
+            ranges = Ranges(connection, admin, topic)
             self.starts: Places = self._keeper.starts(ranges)
             self.ends: Places = {p: max(ranges.end[p], self.starts[p]) for p in self.starts}
             self._stands = self.starts

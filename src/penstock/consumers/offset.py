@@ -49,7 +49,8 @@ class Offset:
 
     @staticmethod
     def from_end(n: int) -> Offset:
-        """The last ``n``; all if there are not as many."""
+        """The last ``n`` records; all if there are not as many. Beyond 10,000 offsets are counted,
+        of which markers of transactions have one, too."""
         return _counted(Kind.END, n)
 
     @staticmethod

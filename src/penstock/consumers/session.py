@@ -141,7 +141,7 @@ class Session:
 
     def _ranges(self, partitions: frozenset[int] | None = None) -> Ranges:
         committed = self._options.committed_only
-        return Ranges(self._admin, self._topic, partitions, committed=committed)
+        return Ranges(self._connection, self._admin, self._topic, partitions, committed=committed)
 
     def _starts(self, ranges: Ranges) -> Places:
         if self._options.name is None:
@@ -224,7 +224,7 @@ class Session:
 
     def _begin_in(self, topic: Topic, added: frozenset[int], source: Source[Some]) -> None:
         """What cannot be done now is done at the next look: until then they count as added."""
-        first = Ranges(self._admin, topic, added).first
+        first = Ranges(self._connection, self._admin, topic, added).first
         if self._keeper.holds:
             with self._storing:
                 self._keeper.register(first)

@@ -8,13 +8,15 @@ from dataclasses import dataclass
 
 from confluent_kafka import KafkaException, TopicCollection
 
+from penstock.consumers.counting_back import starts_of_last
 from penstock.consumers.entries import Place, Snapshot, now
 from penstock.consumers.errors import NoSuchTopic, OffsetGone
 from penstock.consumers.offset import Kind, Offset
 from penstock.consumers.options import Gone
 from penstock.consumers.progress import Places
+from penstock.consumers.reading import Plan
 from penstock.kafka import groups, topics
-from penstock.kafka.clients import GroupAdmin
+from penstock.kafka.clients import Connection, GroupAdmin
 from penstock.kafka.errors import AccessDenied, BrokerUnavailable, describe, is_denied
 
 LEGAL = re.compile(r"[A-Za-z0-9._-]{1,249}")
@@ -75,6 +77,7 @@ class Ranges:
 
     def __init__(
         self,
+        connection: Connection,
         admin: GroupAdmin,
         topic: Topic,
         partitions: Iterable[int] | None = None,
@@ -82,8 +85,10 @@ class Ranges:
         committed: bool = True,
     ) -> None:
         """Of some partitions, or of all."""
+        self._connection = connection
         self._admin = admin
         self._topic = topic
+        self._committed = committed
         wanted = topic.partitions if partitions is None else frozenset(partitions)
         every = [(topic.name, partition) for partition in wanted]
         first = topics.beginnings(admin, every)
@@ -96,14 +101,14 @@ class Ranges:
         wanted = list(partitions)
         if offset.kind is Kind.TIME:
             return self._at_time(offset.n, wanted)
+        if offset.kind is Kind.END:
+            return self._before_the_end(offset.n, wanted)
         return {partition: self._place(offset, partition) for partition in wanted}
 
     def _place(self, offset: Offset, partition: int) -> int:
         first, end = self.first[partition], self.end[partition]
         if offset.kind is Kind.BEGINNING:
             return min(first + offset.n, end)
-        if offset.kind is Kind.END:
-            return max(end - offset.n, first)
         if not self.contains(partition, offset.n):
             raise OffsetGone(
                 f"partition {partition} of {self._topic.name} has offsets {first} to {end - 1} at "
@@ -113,6 +118,18 @@ class Ranges:
                 f"{end}, not {offset.n}"
             )
         return offset.n
+
+    def _before_the_end(self, n: int, partitions: list[int]) -> Places:
+        plan = Plan(
+            connection=self._connection,
+            topic=self._topic.name,
+            starts={},
+            when_gone=lambda partition: self.end[partition],
+            settings={},
+            stops={partition: self.end[partition] for partition in partitions},
+            committed=self._committed,
+        )
+        return starts_of_last(n, plan, self.first)
 
     def _at_time(self, milliseconds: int, partitions: list[int]) -> Places:
         asked = [(self._topic.name, partition) for partition in partitions]

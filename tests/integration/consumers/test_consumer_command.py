@@ -63,7 +63,7 @@ def test_moving(penstock: Commands, topic: str) -> None:
         f'consumer "{topic}" on partition "{p}" goes on at offset 1' for p in (0, 1)
     ]
     assert stands(penstock, topic) == {0: 1, 1: 1}
-    penstock.done("consumer", "reset", topic, topic, "-T", "2", "-p", "0")
+    penstock.done("consumer", "reset", topic, topic, "-T", "1", "-p", "0")
     assert stands(penstock, topic) == {0: 2, 1: 1}
     penstock.done("consumer", "reset", topic, topic, "--to-end", "-p", "1")
     assert stands(penstock, topic) == {0: 2, 1: 4}

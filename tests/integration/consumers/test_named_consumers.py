@@ -149,7 +149,7 @@ def test_without_a_name_nothing_is_stored(consumer, stands) -> None:
 
 def test_a_consumer_that_has_read_nothing_is_listed(consumer, stands, topic: str) -> None:
     with consumer(start=Offset.from_end(3)):
-        assert stands() == {Place(f"reader-of-{topic}", topic, 0): 8}, "markers have offsets too"
+        assert stands() == {Place(f"reader-of-{topic}", topic, 0): 7}
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_a_consumer_that_has_read_nothing_is_listed(consumer, stands, topic: str
         (Offset.Beginning, 0),
         (Offset.absolute(4), 4),
         (Offset.from_beginning(2), 2),
-        (Offset.from_end(4), 7),
+        (Offset.from_end(4), 6),
         (Offset.at(0), 0),
     ],
 )
@@ -176,6 +176,22 @@ def test_the_end_is_the_end_of_now(consumer, topics: Topics, topic: str) -> None
     reader = consumer(start=Offset.end()).open()
     topics.produce(topic, [b"11"])
     assert numbers(reader, 1) == [11]
+
+
+@pytest.mark.parametrize("count", [1, 3, 12, 13, 100])
+def test_the_last_records_are_counted_and_not_their_offsets(
+    consumer, topics: Topics, topic: str, count: int
+) -> None:
+    """Behind the ten of the topic lie 300 that were aborted, two more, and three markers."""
+    producer = topics.transaction(f"aborted-{topic}")
+    for _ in range(300):
+        producer.produce(topic, b"-1")
+    producer.flush()
+    producer.abort_transaction()
+    topics.produce(topic, [b"10", b"11"])
+    eventually(lambda: topics.end(topic) == 315, what="the end of both transactions")
+    with consumer(start=Offset.from_end(count), until_end=True) as reader:
+        assert numbers(reader) == list(range(12))[-count:]
 
 
 def test_an_offset_that_is_not_there(consumer) -> None:

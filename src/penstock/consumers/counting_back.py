@@ -1,0 +1,62 @@
+"""Where the last records of partitions begin.
+
+Offsets alone do not tell: transactions leave markers, and what was aborted or compacted away has
+left a gap. So the end of each partition is read, further and further back until there are enough.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import replace
+
+from penstock.consumers.progress import Places
+from penstock.consumers.reading import Plan, Reading
+from penstock.kafka.errors import BrokerUnavailable
+
+MOST = 10_000
+"""Of more, only the offsets are counted: reading them twice would take too long."""
+FURTHER = 4
+PATIENCE = 0.1
+SECONDS = 30.0
+
+
+def starts_of_last(n: int, plan: Plan, first: Mapping[int, int]) -> Places:
+    """Where the last ``n`` records before the stops of the plan begin; no earlier than ``first``.
+
+    The plan says how to read; where it starts does not matter.
+    """
+    if not 0 < n <= MOST:
+        return _back(n, plan.stops, first)
+    found = {p: first[p] for p, stop in plan.stops.items() if stop - n <= first[p]}
+    span = n
+    while left := {p: stop for p, stop in plan.stops.items() if p not in found}:
+        begin = _back(span, left, first)
+        for p, offsets in _last_offsets(n, replace(plan, starts=begin, stops=left)).items():
+            if len(offsets) == n or begin[p] == first[p]:
+                found[p] = offsets[0] if offsets else first[p]
+        span *= FURTHER
+    return found
+
+
+def _back(span: int, stops: Mapping[int, int], first: Mapping[int, int]) -> Places:
+    return {p: max(stop - span, first[p]) for p, stop in stops.items()}
+
+
+def _last_offsets(n: int, plan: Plan) -> dict[int, deque[int]]:
+    """The offsets of the last ``n`` records of each partition that the plan reads."""
+    seen: dict[int, deque[int]] = {p: deque(maxlen=n) for p in plan.starts}
+    deadline = time.monotonic() + SECONDS
+    reading = Reading(plan)
+    try:
+        while not reading.finished:
+            for message in reading.take(PATIENCE).messages:
+                seen[message.partition() or 0].append(message.offset() or 0)
+            if time.monotonic() > deadline:
+                raise BrokerUnavailable(
+                    f"the end of topic {plan.topic} could not be read in {SECONDS:.0f} s"
+                )
+    finally:
+        reading.close()
+    return seen
