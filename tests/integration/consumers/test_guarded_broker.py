@@ -52,6 +52,7 @@ LEAST: dict[str, list[Right]] = {
         ("topic", REGISTRY, "Write"),
         ("topic", REGISTRY, "DescribeConfigs"),
     ],
+    f"consumer update {NAME} --ttl 1h": [("topic", REGISTRY, "Write"), *READ_REGISTRY],
     f"consumer delete {NAME}": [
         ("topic", T, "Read"),
         ("group", NAME, "Delete"),
