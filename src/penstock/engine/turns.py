@@ -1,8 +1,9 @@
 """A turn: one Spark job of one connector, one partition per task, each a lease.
 
 ``Turn.run`` blocks the thread that calls it until every lease has ended. Another thread may call
-``finish`` (leases commit what they have and end) or ``cancel`` (the job is killed). Cancelling is
-not stopping: a cancelled Python worker may live on for seconds, so whoever cancels must fence.
+``finish`` (leases commit what they have and end), ``call_off`` (nothing has begun yet, and nothing
+will) or ``cancel`` (the job is killed). Cancelling is not stopping: a cancelled Python worker may
+live on for seconds, so whoever cancels must fence.
 """
 
 from __future__ import annotations
@@ -84,6 +85,7 @@ class Turn:
         self.watch = TurnWatch(limits)
         self._session = session
         self._heartbeats = heartbeats
+        self._lock = threading.Lock()
         self._cancelled: str | None = None
         self._over = threading.Event()
         self._lost_before = 0
@@ -96,8 +98,7 @@ class Turn:
             self._stop_if_cancelled()
             spark = self._spark()
             with self._tagged(spark):
-                self._stop_if_cancelled()
-                self.watch.begin()
+                self._begin()
                 self._lost_before = self._session.lost_executors()
                 return [Report.from_bytes(row["report"]) for row in self._job(spark).collect()]
         except TurnBroken:
@@ -121,6 +122,11 @@ class Turn:
                 "spark lost", f"it does not start: {_first_lines(str(error))}"
             ) from error
 
+    def _begin(self) -> None:
+        with self._lock:
+            self._stop_if_cancelled()
+            self.watch.begin()
+
     def _stop_if_cancelled(self) -> None:
         if self._cancelled:
             raise TurnBroken(self._cancelled, "before it began")
@@ -132,6 +138,13 @@ class Turn:
     def wait(self, timeout: float) -> bool:
         """Whether the turn has ended within ``timeout`` seconds."""
         return self._over.wait(timeout)
+
+    def call_off(self) -> bool:
+        """Whether none of its leases will run: so it is if Spark has still to start for them."""
+        with self._lock:
+            if not self.watch.begun:
+                self._cancelled = "cancelled"
+            return not self.watch.begun
 
     def cancel(self, kind: str = "cancelled") -> None:
         """Kill the job. ``kind`` says why, for whoever waits in ``run``."""

@@ -48,6 +48,11 @@ class TurnWatch:
         self._began = time.monotonic()
 
     @property
+    def begun(self) -> bool:
+        """Whether the job has been submitted."""
+        return self._began is not None
+
+    @property
     def age(self) -> float:
         """Seconds since the job was submitted; 0 before."""
         return 0.0 if self._began is None else time.monotonic() - self._began

@@ -15,7 +15,8 @@ import threading
 import time
 import uuid
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -137,7 +138,7 @@ class Runner(ABC):
     def look(self) -> Next:
         """Start the connector if need be, and see whether there is anything to do."""
         self.meter.looks += 1
-        with self._activity:
+        with self._active():
             if self._halted.is_set():
                 return REST
             if self._watch.changed():
@@ -149,6 +150,16 @@ class Runner(ABC):
             if not self._live():
                 return self._rest()
             return self._look_for_work()
+
+    @contextmanager
+    def _active(self) -> Iterator[None]:
+        """One at a time; if it was halted meanwhile, the connector is stopped in the end."""
+        with self._activity:
+            try:
+                yield
+            finally:
+                if self._halted.is_set():
+                    self._drop_connector()
 
     def _look_for_work(self) -> Next:
         try:
@@ -178,7 +189,7 @@ class Runner(ABC):
 
     def turn(self) -> Next:
         """Run one turn, after making sure of the positions."""
-        with self._activity:
+        with self._active():
             if self._halted.is_set():
                 return REST
             try:
@@ -215,6 +226,8 @@ class Runner(ABC):
         self._halted.set()
         self.context.scheduler.forget(self)
         turn = self._turn
+        if turn is not None and turn.call_off():
+            return  # whoever waits there for Spark stops the connector, too
         if turn is not None:
             turn.finish()
             if not turn.wait(FINISH_SECONDS):
@@ -300,7 +313,7 @@ class Runner(ABC):
 
     def _stop_connector(self) -> None:
         if not self._activity.acquire(timeout=1.0):
-            log.warning("a callback does not return; leaving it behind")
+            log.warning("a callback does not return; leaving it behind until it does")
             return
         try:
             self._drop_connector()

@@ -1,18 +1,21 @@
-"""A runner whose connector hangs, on a real scheduler and without Kafka or Spark."""
+"""A runner whose connector or Spark hangs, on a real scheduler and without Kafka or Spark."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from unittest.mock import MagicMock
 
 import pytest
 
 from penstock.engine.lease import Limits
+from penstock.engine.session import LazySession
+from penstock.engine.turns import Turn
 from penstock.runtime import callbacks
 from penstock.runtime.plugins import Plugin
-from penstock.runtime.scheduler import Scheduler
+from penstock.runtime.scheduler import TURN, Scheduler
 from penstock.runtime.source_runner import SourceRunner
 from penstock.runtime.states import State, Status
 from penstock.runtime.worker_rules import Rules
@@ -48,8 +51,7 @@ def release(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.fixture
-def begin(statuses: Statuses, release: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Begin]:
-    """Begins to run a connector that hangs in one place."""
+def context(statuses: Statuses, monkeypatch: pytest.MonkeyPatch) -> Iterator[MagicMock]:
     monkeypatch.setattr(callbacks, "CALLBACK_SECONDS", 0.3)
     monkeypatch.setattr("penstock.runtime.runner.fence_tasks", lambda *_: None)
     scheduler = Scheduler(2, grace_seconds=60.0)
@@ -62,16 +64,22 @@ def begin(statuses: Statuses, release: Path, monkeypatch: pytest.MonkeyPatch) ->
     context.worker.rules = Rules()
     context.plugins.handed.side_effect = lambda _, config: config
     scheduler.start()
+    yield context
+    scheduler.stop()
+
+
+@pytest.fixture
+def begin(context: MagicMock, release: Path) -> Begin:
+    """Begins to run a connector that hangs in one place."""
 
     def run(where: str) -> SourceRunner:
         keys = {"topic": "t", "hang.in": where, "hang.until": str(release)}
         plugin = Plugin(HangingSourceConnector)
         runner = SourceRunner(context, NAME, keys, plugin, HANGING_KEYS)
-        scheduler.wake(runner)
+        context.scheduler.wake(runner)
         return runner
 
-    yield run
-    scheduler.stop()
+    return run
 
 
 def _hangs(status: Status | None) -> bool:
@@ -126,3 +134,39 @@ def test_a_stop_that_hangs_is_left_behind(
     runner.halt()
     begin("stop")
     eventually(lambda: _hangs(statuses.last), within=20, what="FAILED while the stop hangs")
+
+
+class StartingSpark:
+    """A session that is asked for, and starts when it is told to."""
+
+    def __init__(self) -> None:
+        self.asked, self.up = threading.Event(), threading.Event()
+        self.spark = MagicMock()
+        self.started = False
+
+    def get(self) -> MagicMock:
+        self.asked.set()
+        assert self.up.wait(20)
+        return self.spark
+
+
+def test_what_is_halted_while_spark_starts_waits_for_nothing_and_never_runs(
+    begin: Begin,
+    context: MagicMock,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    session, stopped = StartingSpark(), threading.Event()
+    monkeypatch.setattr(HangingSourceConnector, "stop", lambda _: stopped.set())
+    monkeypatch.setattr("penstock.runtime.source_runner.SourceRunner._look", lambda _: TURN)
+    context.engine.turn.side_effect = lambda leases: Turn(
+        cast(LazySession, session), MagicMock(), leases, Limits()
+    )
+    runner = begin("nowhere")
+    assert session.asked.wait(20)
+    runner.halt()
+    assert "does not finish" not in caplog.text
+    assert not stopped.is_set()
+    session.up.set()
+    assert stopped.wait(20), "by the thread that waited for Spark"
+    session.spark.range.assert_not_called()
