@@ -140,6 +140,10 @@ def default_master() -> str:
     return f"local[{max(8, 4 * (os.cpu_count() or 1))}]"
 
 
+class SessionEnded(RuntimeError):  # noqa: N818 (nothing went wrong)
+    """There is no session any more: the worker is going down."""
+
+
 class LazySession:
     """Starts the session at first use, and anew should its JVM have died. Thread-safe."""
 
@@ -147,6 +151,8 @@ class LazySession:
         self.settings = settings
         self._lock = threading.Lock()
         self._session: SparkSession | None = None
+        self._starting: JavaGateway | None = None
+        self._ended = False
 
     @property
     def started(self) -> bool:
@@ -159,12 +165,13 @@ class LazySession:
         return self._session is not None and _dead(self._session)
 
     def get(self) -> SparkSession:
-        """The session; the first call takes seconds."""
+        """The session; the first call takes seconds. SessionEnded after ``stop``."""
         with self._lock:
             if self._session is not None and _dead(self._session):
                 log.warning("Spark's JVM has died; starting another")
                 self._discard()
             if self._session is None:
+                self._refuse_if_ended()
                 self._session = self._start()
             return self._session
 
@@ -184,23 +191,41 @@ class LazySession:
         return int(store.executorList(False).size() - store.executorList(True).size())
 
     def stop(self) -> None:
-        """End the session and its JVM; may be called twice."""
+        """End the session and its JVM for good, also one that is just starting."""
+        self._ended = True
+        if (jvm := _process(self._starting)) is not None:
+            jvm.terminate()
         with self._lock:
             if self._session is not None:
                 self._discard()
 
     def _start(self) -> SparkSession:
+        conf = SparkConf().setAll(list(self.settings.conf().items()))
+        self._starting = gateway = self._launch(conf)
+        try:
+            # Whoever ends it has either seen the JVM that starts, or is seen here.
+            self._refuse_if_ended()
+            return SparkSession(SparkContext(conf=conf, gateway=gateway))
+        except BaseException:
+            _end_jvm(gateway)
+            raise
+        finally:
+            self._starting = None
+
+    def _refuse_if_ended(self) -> None:
+        if self._ended:
+            raise SessionEnded("the worker is going down")
+
+    def _launch(self, conf: SparkConf) -> JavaGateway:
         settings = self.settings
         (settings.data_dir / "spark").mkdir(parents=True, exist_ok=True)
         # Spark's workers must be this very interpreter, or they lack what it has installed.
         os.environ["PYSPARK_PYTHON"] = sys.executable
         if settings.java_home is not None:
             os.environ["JAVA_HOME"] = str(settings.java_home)
-        conf = SparkConf().setAll(list(settings.conf().items()))
         # Its own file for what the JVM and its Python workers print: our terminal is for people.
         with (settings.data_dir / "spark-output.log").open("ab") as output:
-            gateway = launch_gateway(conf, {"stdout": output, "stderr": output})
-        return SparkSession(SparkContext(conf=conf, gateway=gateway))
+            return launch_gateway(conf, {"stdout": output, "stderr": output})
 
     def _discard(self) -> None:
         session, self._session = self._session, None
@@ -213,13 +238,20 @@ class LazySession:
         # A context whose JVM did not answer believes that it is still there.
         with SparkContext._lock:
             SparkContext._active_spark_context = None
-        process = getattr(gateway, "proc", None)
-        if process is not None:
-            _end_jvm(gateway, process)
+        if gateway is not None:
+            _end_jvm(gateway)
 
 
-def _end_jvm(gateway: JavaGateway, process: subprocess.Popen[bytes]) -> None:
+def _process(gateway: JavaGateway | None) -> subprocess.Popen[bytes] | None:
+    """The JVM behind a gateway, if it is ours."""
+    return getattr(gateway, "proc", None)
+
+
+def _end_jvm(gateway: JavaGateway) -> None:
     """PySpark leaves its JVM to the end of our process; a worker that stops wants it gone now."""
+    process = _process(gateway)
+    if process is None:
+        return
     with SparkContext._lock:
         SparkContext._gateway = None
         SparkContext._jvm = None
@@ -234,7 +266,7 @@ def _end_jvm(gateway: JavaGateway, process: subprocess.Popen[bytes]) -> None:
 
 
 def _dead(session: SparkSession) -> bool:
-    process = getattr(session.sparkContext._gateway, "proc", None)
+    process = _process(session.sparkContext._gateway)
     if process is not None and process.poll() is not None:
         return True
     return session.sparkContext._jsc is None or _stopped(session)

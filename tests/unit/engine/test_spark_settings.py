@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import re
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
-from penstock.engine.session import FIXED, LazySession, SparkSettings, default_master
+from penstock.engine.session import (
+    FIXED,
+    LazySession,
+    SessionEnded,
+    SparkSettings,
+    default_master,
+)
 
 
 def conf(folder: Path, **given: str) -> dict[str, str]:
@@ -117,3 +126,60 @@ def test_a_session_that_was_never_used_was_never_started(tmp_path: Path) -> None
     session.stop()
     session.stop()
     assert not (tmp_path / "spark").exists()
+
+
+CONTEXT = "penstock.engine.session.SparkContext"
+
+
+class Jvm:
+    """What PySpark gives for a JVM that it has launched; it ends when it is told to."""
+
+    def __init__(self) -> None:
+        self.ended = threading.Event()
+        self.terminate = self.shutdown = self.ended.set
+        self.proc = self
+        self.stdin = None
+
+    def wait(self, timeout: float) -> None:
+        assert self.ended.wait(timeout)
+
+
+@pytest.fixture
+def jvm(monkeypatch: pytest.MonkeyPatch) -> Jvm:
+    launched = Jvm()
+    monkeypatch.setattr("penstock.engine.session.launch_gateway", lambda *_: launched)
+    return launched
+
+
+def test_a_jvm_whose_context_does_not_start_is_not_left_behind(
+    tmp_path: Path, jvm: Jvm, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(**_: object) -> None:
+        raise RuntimeError("no such master")
+
+    monkeypatch.setattr(CONTEXT, Mock(side_effect=fail, _lock=threading.Lock()))
+    with pytest.raises(RuntimeError, match="no such master"):
+        LazySession(SparkSettings(tmp_path)).get()
+    assert jvm.ended.is_set()
+
+
+def test_a_session_that_is_ended_while_it_starts_ends_at_once(
+    tmp_path: Path, jvm: Jvm, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    starting = threading.Event()
+
+    def start(**_: object) -> None:
+        starting.set()
+        assert jvm.ended.wait(20)
+        raise RuntimeError("the JVM is gone")
+
+    monkeypatch.setattr(CONTEXT, Mock(side_effect=start, _lock=threading.Lock()))
+    lazy = LazySession(SparkSettings(tmp_path))
+    with ThreadPoolExecutor() as pool:
+        asked = pool.submit(lazy.get)
+        assert starting.wait(20)
+        lazy.stop()
+        assert isinstance(asked.exception(), RuntimeError)
+    assert not lazy.started
+    with pytest.raises(SessionEnded):
+        lazy.get()

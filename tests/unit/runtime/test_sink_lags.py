@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -16,6 +16,7 @@ from penstock.runtime import sink_lags
 from penstock.runtime.plugins import Plugins
 from penstock.runtime.runner import Context
 from penstock.runtime.sink_lags import PartitionLag, SinkLags
+from waiting import eventually
 
 CONFIGS = {
     "one": {"connector.class": "FileStreamSink", "topics": "t"},
@@ -69,8 +70,11 @@ def context() -> Any:
 
 
 @pytest.fixture
-def lags(context: Any, kafka: Kafka) -> SinkLags:
-    return SinkLags(cast(Context, context))
+def lags(context: Any, kafka: Kafka, monkeypatch: pytest.MonkeyPatch) -> Iterator[SinkLags]:
+    monkeypatch.setattr(sink_lags, "PATIENCE_SECONDS", 20.0)
+    yield (lags := SinkLags(cast(Context, context)))
+    kafka.answers.set()
+    assert lags._arrived.wait(20), "it would ask the next test's Kafka"
 
 
 def test_every_sink(lags: SinkLags, kafka: Kafka) -> None:
@@ -119,13 +123,11 @@ def test_a_broker_that_does_not_answer_holds_nobody_up(
 ) -> None:
     monkeypatch.setattr(sink_lags, "PATIENCE_SECONDS", 0.05)
     kafka.answers.clear()
-    try:
-        for _ in range(1000):  # a list of as many connectors
-            lags.refresh()
-        assert lags.of("one") is None
-        assert len(kafka.asked) == 1
-    finally:
-        kafka.answers.set()
+    for _ in range(1000):  # a list of as many connectors
+        lags.refresh()
+    assert lags.of("one") is None
+    eventually(lambda: kafka.asked, what="the question")
+    assert len(kafka.asked) == 1
 
 
 def test_a_broker_that_is_gone_leaves_the_last_answer(
