@@ -19,6 +19,7 @@ from typing import Any, Self
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 WAKING = signal.SIGURG
 """Nobody else sends it, and where nobody handles it, it does nothing."""
+TIMES, PAUSE_SECONDS = 50, 0.1
 
 
 class _Handler(ABC):
@@ -55,9 +56,13 @@ def _do_nothing(_: int, __: FrameType | None) -> None:
 
 
 class _Waker:
-    """A thread that wakes the main thread whenever any thread was given one of the signals."""
+    """A thread that wakes the main thread whenever any thread was given one of the signals.
+
+    More than once: what comes just before the main thread begins to wait does not wake it.
+    """
 
     def start(self) -> None:
+        self._over = threading.Event()
         self._told, self._tell = socket.socketpair()
         self._tell.setblocking(False)
         self._before = signal.set_wakeup_fd(self._tell.fileno(), warn_on_full_buffer=False)
@@ -66,16 +71,23 @@ class _Waker:
 
     def stop(self) -> None:
         signal.set_wakeup_fd(self._before)
+        self._over.set()
         self._tell.close()
         self._thread.join()
         self._told.close()
 
     def _run(self) -> None:
-        main = threading.main_thread().ident
-        assert main is not None  # noqa: S101 (narrows the type)
         while numbers := self._told.recv(64):
             if not set(numbers).isdisjoint(SIGNALS):
-                signal.pthread_kill(main, WAKING)
+                self._wake()
+
+    def _wake(self) -> None:
+        main = threading.main_thread().ident
+        assert main is not None  # noqa: S101 (narrows the type)
+        for _ in range(TIMES):
+            signal.pthread_kill(main, WAKING)
+            if self._over.wait(PAUSE_SECONDS):
+                return
 
 
 class EndingSignals(_Handler):
