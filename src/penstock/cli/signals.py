@@ -32,7 +32,7 @@ class _Handler(ABC):
 
     def __enter__(self) -> Self:
         self._waker.start()
-        handlers = {number: self._handle for number in SIGNALS} | {WAKING: _do_nothing}
+        handlers = dict.fromkeys(SIGNALS, self._handle) | {WAKING: _do_nothing}
         self._before = {number: signal.signal(number, handlers[number]) for number in handlers}
         return self
 

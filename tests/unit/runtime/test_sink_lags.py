@@ -15,7 +15,9 @@ from penstock.kafka.topics import Position
 from penstock.runtime import sink_lags
 from penstock.runtime.plugins import Plugins
 from penstock.runtime.runner import Context
+from penstock.runtime.sink_groups import SinkGroups, chosen_group
 from penstock.runtime.sink_lags import PartitionLag, SinkLags
+from penstock.runtime.worker_rules import Rules
 
 CONFIGS = {
     "one": {"connector.class": "FileStreamSink", "topics": "t"},
@@ -23,6 +25,7 @@ CONFIGS = {
     "lines": {"connector.class": "FileStreamSource"},
     "gone": {"connector.class": "not.Installed"},
 }
+ONE = chosen_group("one", {})
 
 
 class Kafka:
@@ -58,13 +61,16 @@ def kafka(monkeypatch: pytest.MonkeyPatch) -> Kafka:
 
 @pytest.fixture
 def context() -> Any:
-    copies: dict[str, Any] = {"one": {("t", 0): (4, ""), ("t", 1): (5, "")}}
+    copies: dict[Any, Any] = {ONE: {("t", 0): (4, ""), ("t", 1): (5, "")}}
+    configs: Any = SimpleNamespace(names=lambda: list(CONFIGS), config=CONFIGS.get)
+    plugins = Plugins()
     return SimpleNamespace(
         admin=None,
-        plugins=Plugins(),
-        copies=SimpleNamespace(of=lambda name: copies.get(name, {}), all=copies),
+        plugins=plugins,
+        sink_groups=SinkGroups(configs, plugins, Rules()),
+        copies=SimpleNamespace(of=lambda sink: copies.get(sink, {}), all=copies),
         ends=SimpleNamespace(topics=lambda: {"t": 2, "u": 1, "other": 9}),
-        configs=SimpleNamespace(names=lambda: list(CONFIGS), config=CONFIGS.get),
+        configs=configs,
     )
 
 
@@ -96,7 +102,7 @@ def test_positions_are_as_fresh_as_the_memory(
 ) -> None:
     monkeypatch.setattr(sink_lags, "FRESH_SECONDS", 600.0)
     lags.refresh()
-    context.copies.all["one"][("t", 0)] = (9, "")
+    context.copies.all[ONE][("t", 0)] = (9, "")
     lags.refresh()
     assert lags.of("one") == [PartitionLag("t", 0, 9, 10, 1), PartitionLag("t", 1, 5, 5, 0)]
     assert len(kafka.asked) == 2  # once each: what was asked a moment ago is fresh enough
