@@ -194,6 +194,11 @@ class SinkRunner(Runner):
         self._positions.update(report.sink_positions)
 
     def recommit(self) -> None:
-        """Commit unchanged positions again, so that the broker does not let them expire."""
+        """Commit unchanged positions again, so that the broker does not let them expire.
+
+        ConfigError if the connector may not have its group.
+        """
         with self._activity:
+            if self.context.sink_groups.named(self.name, self.stored) != self.group:
+                return  # what names its group was not looked up yet, or has changed
             groups.recommit(self.context.admin, self.group.group_id, self._fetch())
