@@ -11,13 +11,14 @@ import pytest
 
 from penstock.kafka import topics
 from penstock.kafka.errors import BrokerUnavailable
+from penstock.kafka.sink_copies import SinkGroup
 from penstock.kafka.topics import Position
 from penstock.runtime import sink_lags
 from penstock.runtime.plugins import Plugins
 from penstock.runtime.runner import Context
-from penstock.runtime.sink_groups import SinkGroups, chosen_group
+from penstock.runtime.sink_groups import chosen_group
 from penstock.runtime.sink_lags import PartitionLag, SinkLags
-from penstock.runtime.worker_rules import Rules
+from penstock.sdk.errors import ConfigError
 
 CONFIGS = {
     "one": {"connector.class": "FileStreamSink", "topics": "t"},
@@ -62,15 +63,13 @@ def kafka(monkeypatch: pytest.MonkeyPatch) -> Kafka:
 @pytest.fixture
 def context() -> Any:
     copies: dict[Any, Any] = {ONE: {("t", 0): (4, ""), ("t", 1): (5, "")}}
-    configs: Any = SimpleNamespace(names=lambda: list(CONFIGS), config=CONFIGS.get)
-    plugins = Plugins()
     return SimpleNamespace(
         admin=None,
-        plugins=plugins,
-        sink_groups=SinkGroups(configs, plugins, Rules()),
+        plugins=Plugins(),
+        sink_groups=SimpleNamespace(of=lambda name: chosen_group(name, CONFIGS[name])),
         copies=SimpleNamespace(of=lambda sink: copies.get(sink, {}), all=copies),
         ends=SimpleNamespace(topics=lambda: {"t": 2, "u": 1, "other": 9}),
-        configs=configs,
+        configs=SimpleNamespace(names=lambda: list(CONFIGS), config=CONFIGS.get),
     )
 
 
@@ -146,3 +145,20 @@ def test_a_broker_that_is_gone_leaves_the_last_answer(
     monkeypatch.setattr(sink_lags, "FRESH_SECONDS", 0.0)
     lags.refresh()
     assert lags.of("one") == [PartitionLag("t", 0, 4, 10, 6), PartitionLag("t", 1, 5, 5, 0)]
+
+
+def test_positions_are_those_of_its_group(lags: SinkLags, context: Any) -> None:
+    chosen = SimpleNamespace(of=lambda name: SinkGroup(name, "chosen"))
+    context.sink_groups = chosen
+    context.copies.all[chosen.of("one")] = {("t", 0): (9, "")}
+    lags.refresh()
+    assert lags.of("one") == [PartitionLag("t", 0, 9, 10, 1), PartitionLag("t", 1, None, 5, 3)]
+
+
+def test_a_group_that_is_not_to_be_had(lags: SinkLags, context: Any) -> None:
+    def refused(_: str) -> Any:
+        raise ConfigError("not allowed")
+
+    context.sink_groups = SimpleNamespace(of=refused)
+    lags.refresh()
+    assert lags.of("one") == [PartitionLag("t", 0, None, 10, 8), PartitionLag("t", 1, None, 5, 3)]
