@@ -14,11 +14,11 @@ from penstock.kafka.errors import BrokerUnavailable
 from penstock.kafka.sink_copies import SinkGroup
 from penstock.kafka.topics import Position
 from penstock.runtime import sink_lags
+from penstock.runtime.override_policy import OverridePolicy
 from penstock.runtime.plugins import Plugins
 from penstock.runtime.runner import Context
 from penstock.runtime.sink_groups import chosen_group
 from penstock.runtime.sink_lags import PartitionLag, SinkLags
-from penstock.sdk.errors import ConfigError
 
 CONFIGS = {
     "one": {"connector.class": "FileStreamSink", "topics": "t"},
@@ -156,9 +156,7 @@ def test_positions_are_those_of_its_group(lags: SinkLags, context: Any) -> None:
 
 
 def test_a_group_that_is_not_to_be_had(lags: SinkLags, context: Any) -> None:
-    def refused(_: str) -> Any:
-        raise ConfigError("not allowed")
-
-    context.sink_groups = SimpleNamespace(of=refused)
+    forbidden = OverridePolicy("None")
+    context.sink_groups = SimpleNamespace(of=lambda _: forbidden.require("consumer", "group.id"))
     lags.refresh()
     assert lags.of("one") == [PartitionLag("t", 0, None, 10, 8), PartitionLag("t", 1, None, 5, 3)]
