@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from bench.rest_worker import RestWorker
@@ -12,19 +13,25 @@ from penstock.embedded.server_properties import render
 LABEL = "penstock"
 
 
-def start_penstock(folder: Path, name: str, bootstrap_servers: str | None) -> RestWorker:
+def start_penstock(
+    folder: Path,
+    name: str,
+    bootstrap_servers: str | None,
+    *,
+    properties: Mapping[str, str] | None = None,
+) -> RestWorker:
     """Start a worker whose group and topics are called ``name``; without brokers it embeds one.
 
     The same folder and name again start the same worker again, with all it knows.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    properties = folder / "worker.properties"
-    properties.write_text(render(_properties(name)), encoding="ascii")
+    file = folder / "worker.properties"
+    file.write_text(render({**_properties(name), **(properties or {})}), encoding="ascii")
     port = free_port()
     command = [
         *(sys.executable, "-m", "penstock", "up"),
         *("--data-dir", str(folder / "data"), "--port", str(port)),
-        *("--worker-config", str(properties)),
+        *("--worker-config", str(file)),
         *(("--bootstrap-servers", bootstrap_servers) if bootstrap_servers else ()),
     ]
     return RestWorker(LABEL, command, port, folder / "up.log")

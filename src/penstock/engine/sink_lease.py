@@ -24,7 +24,7 @@ from penstock.engine.retrying import retried
 from penstock.engine.stage_error import StageError
 from penstock.engine.topic_reader import TopicReader
 from penstock.kafka.errors import LeaseLost
-from penstock.kafka.sink_copies import copy_key, copy_value
+from penstock.kafka.sink_copies import SinkGroup, copy_key, copy_value
 from penstock.kafka.topics import Position
 from penstock.kafka.transactions import GroupOffsets, Transactions
 from penstock.sdk.errors import RecordError, RetriableError
@@ -206,8 +206,9 @@ class SinkLoop(LeaseLoop[SinkLease]):
     def _copies(
         self, ends: dict[Position, int], metadata: str
     ) -> Iterable[tuple[str, bytes, bytes]]:
+        sink = SinkGroup(self._lease.connector, self._lease.group)
         for (topic, partition), end in ends.items():
-            key = copy_key(self._lease.connector, topic, partition)
+            key = copy_key(sink, topic, partition)
             yield self._lease.copy_topic, key, copy_value(end, metadata)
 
 

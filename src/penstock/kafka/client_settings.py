@@ -108,6 +108,16 @@ def _jaas(given: Settings) -> dict[str, str]:
     return {"sasl.username": plain["username"], "sasl.password": plain["password"]}
 
 
+def names_a_group(text: str) -> bool:
+    """Whether a consumer can be made with this ``group.id``: of a blank one, the process dies."""
+    return bool(text.strip()) and text.strip().isprintable()
+
+
+def _group(given: Settings) -> dict[str, str]:
+    group = given["group.id"]
+    return {"group.id": group.strip()} if names_a_group(group) else {}
+
+
 def _host_check(given: Settings) -> dict[str, str]:
     key = "ssl.endpoint.identification.algorithm"
     return {key: given[key].strip().lower() or "none"}
@@ -143,6 +153,7 @@ SPECIAL: Mapping[str, Callable[[Settings], dict[str, str]]] = {
     "ssl.endpoint.identification.algorithm": _host_check,
     "ssl.truststore.location": _trust_store,
     "ssl.keystore.location": _key_store,
+    "group.id": _group,
     # These say how to read the two above.
     "ssl.truststore.type": lambda _: {},
     "ssl.keystore.type": lambda _: {},

@@ -14,7 +14,7 @@ def leader_transactional_id(group_id: str) -> str:
 
 
 def sink_group(connector: str) -> str:
-    """The consumer group in which a sink connector keeps its offsets."""
+    """The consumer group in which a sink connector keeps its offsets if it names no other."""
     return f"connect-{connector}"
 
 

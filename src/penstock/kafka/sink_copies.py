@@ -1,19 +1,41 @@
-"""The compacted copy of sink positions, from which they are restored after they expired."""
+"""The compacted copy of sink positions, from which they are restored after they expired.
+
+A copy belongs to a connector *and* its group: one that is given another group goes on where that
+group stands, and not where the one before stood.
+"""
 
 from __future__ import annotations
 
 import json
+from typing import Any, NamedTuple
 
 from penstock.kafka.groups import Committed
 from penstock.kafka.json_forms import dump
+from penstock.kafka.names import sink_group
 from penstock.kafka.topics import Position
 
 PREFIX = "sink-position"
 
 
-def copy_key(connector: str, topic: str, partition: int) -> bytes:
-    """The key of the copy of one partition's position."""
-    return dump([PREFIX, connector, topic, partition])
+class SinkGroup(NamedTuple):
+    """A sink connector, and the consumer group in which it keeps its offsets."""
+
+    connector: str
+    group_id: str
+
+
+class Copy(NamedTuple):
+    """What a record says; without a position, that it is forgotten."""
+
+    sink: SinkGroup
+    partition: Position
+    committed: Committed | None
+
+
+def copy_key(sink: SinkGroup, topic: str, partition: int) -> bytes:
+    """The key of the copy of one partition's position; it names a group of the user's choice."""
+    chosen = [] if sink.group_id == sink_group(sink.connector) else [sink.group_id]
+    return dump([PREFIX, sink.connector, topic, partition, *chosen])
 
 
 def copy_value(offset: int, metadata: str) -> bytes:
@@ -21,16 +43,24 @@ def copy_value(offset: int, metadata: str) -> bytes:
     return dump({"offset": offset, "metadata": metadata})
 
 
-def parse_copy(key: bytes, value: bytes | None) -> tuple[str, Position, Committed | None] | None:
-    """Connector, partition and position (None: forgotten); None if the record is something else."""
+def parse_copy(key: bytes, value: bytes | None) -> Copy | None:
+    """None if the record is something else."""
+    parts = _parts(key)
+    if parts is None:
+        return None
+    connector, topic, partition, *chosen = parts
+    sink = SinkGroup(connector, chosen[0] if chosen else sink_group(connector))
+    if value is None:
+        return Copy(sink, (topic, partition), None)
+    body = json.loads(value)
+    return Copy(sink, (topic, partition), (body["offset"], body["metadata"]))
+
+
+def _parts(key: bytes) -> list[Any] | None:
     try:
         parts = json.loads(key)
     except ValueError:
         return None
-    if not isinstance(parts, list) or len(parts) != 4 or parts[0] != PREFIX:
+    if not isinstance(parts, list) or len(parts) not in (4, 5) or parts[0] != PREFIX:
         return None
-    _, connector, topic, partition = parts
-    if value is None:
-        return connector, (topic, partition), None
-    body = json.loads(value)
-    return connector, (topic, partition), (body["offset"], body["metadata"])
+    return parts[1:] if all(isinstance(chosen, str) for chosen in parts[4:]) else None

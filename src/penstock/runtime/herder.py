@@ -35,6 +35,7 @@ from penstock.runtime.validation import Validator
 from penstock.runtime.views import Views
 from penstock.runtime.watched import Watch
 from penstock.runtime.worker_rules import Rules
+from penstock.sdk.errors import ConfigError
 
 log = logging.getLogger(__name__)
 
@@ -189,7 +190,7 @@ class Herder:
         self._must_lead()
         target = Target.initial(initial_state.upper() if initial_state else None)
         config = self._named(name, config)
-        self._guarded.validate(config).raise_if_invalid()
+        self._refuse_invalid(name, config)
         with self._changing(name):
             if self._context.configs.config(name) is not None:
                 raise Conflict(f"Connector {name} already exists")
@@ -200,7 +201,7 @@ class Herder:
         """Create a connector or change its configuration; (whether it was created, its info)."""
         self._must_lead()
         config = self._named(name, config)
-        self._guarded.validate(config).raise_if_invalid()
+        self._refuse_invalid(name, config)
         with self._changing(name):
             before = self._context.configs.config(name)
             if before is None:
@@ -215,6 +216,17 @@ class Herder:
             merged: dict[str, str | None] = {**self._views.config(name), **patch}
             config = {k: v for k, v in merged.items() if v is not None}
             return self.put_config(name, config)[1]
+
+    def _refuse_invalid(self, name: str, config: Mapping[str, str]) -> None:
+        validated = self._guarded.validate(config)
+        validated.raise_if_invalid()
+        if validated.plugin.type != "sink":
+            return
+        groups = self._context.sink_groups
+        try:
+            groups.refuse_shared(groups.named(name, config))
+        except ConfigError as error:
+            raise BadRequest(str(error)) from error
 
     def _named(self, name: str, config: Mapping[str, str]) -> dict[str, str]:
         given = config.get("name")

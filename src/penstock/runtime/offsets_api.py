@@ -9,8 +9,8 @@ from typing import Any
 from penstock.kafka import groups, topics
 from penstock.kafka.errors import BrokerUnavailable, KafkaFault
 from penstock.kafka.json_forms import dump
-from penstock.kafka.names import sink_group, transactional_id
-from penstock.kafka.sink_copies import copy_key, copy_value
+from penstock.kafka.names import transactional_id
+from penstock.kafka.sink_copies import SinkGroup, copy_key, copy_value
 from penstock.kafka.topics import Position
 from penstock.kafka.transactions import Transactions
 from penstock.runtime.errors import BadRequest, InternalError
@@ -20,7 +20,7 @@ from penstock.runtime.runner import Context, fence_tasks
 from penstock.runtime.sink_positions import restored_positions
 from penstock.runtime.states import Target
 from penstock.sdk.connectors import SinkConnector, TopicPartition
-from penstock.sdk.errors import PenstockError
+from penstock.sdk.errors import ConfigError, PenstockError
 
 log = logging.getLogger(__name__)
 
@@ -154,9 +154,16 @@ class OffsetsApi:
 
     # Sinks.
 
-    def _sink_positions(self, name: str) -> dict[Position, groups.Committed]:
+    def _group(self, name: str) -> SinkGroup:
         try:
-            return restored_positions(self._context.admin, self._context.copies, name)
+            return self._context.sink_groups.of(name)
+        except ConfigError as error:
+            raise InternalError(str(error)) from error
+
+    def _sink_positions(self, name: str) -> dict[Position, groups.Committed]:
+        sink = self._group(name)
+        try:
+            return restored_positions(self._context.admin, self._context.copies, sink)
         except KafkaFault as error:
             raise InternalError(
                 f"Kafka did not say where connector {name} stands: {error}. Try again."
@@ -164,10 +171,11 @@ class OffsetsApi:
 
     def _change_sink(self, name: str, changes: dict[Position, int | None], verb: str) -> str:
         asked = {TopicPartition(*position): offset for position, offset in changes.items()}
+        sink = self._group(name)
         complete = self._ask_connector(name, asked)
         self._fence(name)
         try:
-            self._write_sink(name, changes, verb)
+            self._write_sink(sink, changes, verb)
         except groups.GroupInUse as error:
             word = {"altered": "alter", "reset": "reset"}[verb]
             raise InternalError(IN_USE.format(verb=word, name=name)) from error
@@ -175,10 +183,10 @@ class OffsetsApi:
             raise InternalError(f"Kafka did not take the offsets: {error}. Try again.") from error
         return _message(complete, verb)
 
-    def _write_sink(self, name: str, changes: dict[Position, int | None], verb: str) -> None:
+    def _write_sink(self, sink: SinkGroup, changes: dict[Position, int | None], verb: str) -> None:
         """The copy before what is forgotten: it must not come back from there."""
-        context, group = self._context, sink_group(name)
-        before = restored_positions(context.admin, context.copies, name)
+        context, (name, group) = self._context, sink
+        before = restored_positions(context.admin, context.copies, sink)
         self._refuse_unknown(name, [p for p, o in changes.items() if o is not None])
         # What the connector committed along stays: it says how far the target is written.
         kept = {p: before.get(p, (0, ""))[1] for p in changes}
@@ -186,7 +194,7 @@ class OffsetsApi:
         set_to = {p: (o, kept[p]) for p, o in changes.items() if o is not None}
         # Also of what is to be forgotten: a group in use refuses this, while nothing is changed.
         groups.recommit(context.admin, group, {**stays, **set_to})
-        self._transact(name, self._copies(name, changes, kept))
+        self._transact(name, self._copies(sink, changes, kept))
         context.copies.log.read_to_end()
         if verb == "reset":
             groups.delete(context.admin, group)
@@ -204,11 +212,11 @@ class OffsetsApi:
             )
 
     def _copies(
-        self, name: str, changes: dict[Position, int | None], kept: dict[Position, str]
+        self, sink: SinkGroup, changes: dict[Position, int | None], kept: dict[Position, str]
     ) -> Sequence[tuple[str, bytes, bytes | None]]:
         topic = self._context.copies.log.topic
         return [
-            (topic, copy_key(name, *p), None if o is None else copy_value(o, kept[p]))
+            (topic, copy_key(sink, *p), None if o is None else copy_value(o, kept[p]))
             for p, o in changes.items()
         ]
 

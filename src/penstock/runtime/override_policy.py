@@ -15,6 +15,7 @@ from penstock.kafka.client_settings import (
     CLIENTS,
     acceptable,
     client_settings,
+    names_a_group,
     refusal,
     translated,
 )
@@ -27,6 +28,8 @@ ALLOWLIST_KEY = "connector.client.config.override.allowlist"
 PRINCIPAL = frozenset(
     {"sasl.jaas.config", "sasl.mechanism", "security.protocol", "sasl.username", "sasl.password"}
 )
+SINK_GROUP_KEY = "consumer.override.group.id"
+"""In which group a sink keeps its offsets: no client joins it, so any will do."""
 NAMES_A_PLACE = re.compile(r".*\b(class|location|file|url|keytab|cmd|paths)")
 """Settings that name a class, a file or a URL: of these an allowlist is not enough."""
 RUNS_CODE = frozenset(
@@ -56,6 +59,11 @@ class OverridePolicy:
         if NAMES_A_PLACE.fullmatch(key) or key in RUNS_CODE:
             return False
         return key in {"Principal": PRINCIPAL, "Allowlist": self.allowlist}.get(self.name, ())
+
+    def require(self, kind: str, key: str) -> None:
+        """ConfigError unless a connector may set ``key`` of such a client."""
+        if not self.allows(key):
+            raise ConfigError(f"{kind}.override.{key}: {self._text(key)}")
 
     def errors(self, config: Mapping[str, str], kinds: tuple[str, ...]) -> list[tuple[str, str]]:
         """(key, message) for everything wrong with the overrides of these kinds of clients."""
@@ -89,15 +97,22 @@ def overrides_in(config: Mapping[str, str]) -> dict[str, str]:
 
 
 def _wrong_values(kind: str, prefix: str, given: Mapping[str, str]) -> list[tuple[str, str]]:
-    held = [(prefix + k, _held(k)) for k, v in given.items() if not acceptable(kind, k, v)]
-    if held:
-        return held
+    unusable = [(prefix + k, text) for k, v in given.items() if (text := _unusable(kind, k, v))]
+    if unusable:
+        return unusable
     try:
         settings = client_settings(given)
     except ConfigError as error:
         return [(prefix + (error.key or ""), f"{prefix}{error}")]
     why = refusal(kind, settings)
     return [_blamed(why, kind, given)] if why else []
+
+
+def _unusable(kind: str, key: str, value: str) -> str:
+    """Why a value cannot be used here; "" if it can."""
+    if f"{kind}.override.{key}" == SINK_GROUP_KEY:
+        return "" if names_a_group(value) else f"'{key}' names no group: name one, or leave it out"
+    return "" if acceptable(kind, key, value) else _held(key)
 
 
 def _held(key: str) -> str:

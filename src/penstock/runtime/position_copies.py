@@ -10,7 +10,7 @@ from confluent_kafka.admin import AdminClient
 from penstock.kafka.clients import Connection
 from penstock.kafka.compacted_log import CompactedLog, LogRecord
 from penstock.kafka.groups import Committed
-from penstock.kafka.sink_copies import copy_key, parse_copy
+from penstock.kafka.sink_copies import SinkGroup, copy_key, parse_copy
 from penstock.kafka.topics import Position
 
 
@@ -28,32 +28,32 @@ class PositionCopies:
         """``others`` gets the records of the topic that are no copies."""
         self._lock = threading.Lock()
         self._others = others
-        self._copies: dict[str, dict[Position, Committed]] = {}
+        self._copies: dict[SinkGroup, dict[Position, Committed]] = {}
         self.outdated: Callable[[], bool] = lambda: False
         """Whether they are of before somebody else led the cluster; reads topics to their ends."""
         self.log = CompactedLog(
             connection, admin, topic, self._take, replication=replication, single=True
         )
 
-    def of(self, connector: str) -> dict[Position, Committed]:
-        """The last committed positions of a sink connector."""
+    def of(self, sink: SinkGroup) -> dict[Position, Committed]:
+        """The last positions that a sink connector has committed in a group."""
         with self._lock:
-            return dict(self._copies.get(connector, {}))
+            return dict(self._copies.get(sink, {}))
 
     def every_key(self) -> list[bytes]:
         """The keys of all copies."""
         with self._lock:
-            every = [(name, position) for name, known in self._copies.items() for position in known]
-        return [copy_key(name, *position) for name, position in every]
+            every = [(sink, position) for sink, known in self._copies.items() for position in known]
+        return [copy_key(sink, *position) for sink, position in every]
 
     def _take(self, record: LogRecord) -> None:
         parsed = parse_copy(record.key or b"", record.value)
         if parsed is None:
             self._others(record)
             return
-        connector, position, committed = parsed
+        sink, position, committed = parsed
         with self._lock:
-            known = self._copies.setdefault(connector, {})
+            known = self._copies.setdefault(sink, {})
             if committed is None:
                 known.pop(position, None)
             else:

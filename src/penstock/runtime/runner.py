@@ -43,6 +43,7 @@ from penstock.runtime.plugins import Plugin, Plugins, own_keys
 from penstock.runtime.position_copies import PositionCopies
 from penstock.runtime.reloading import PAUSE_SECONDS, ReloadWatch
 from penstock.runtime.scheduler import REST, Next, Scheduler
+from penstock.runtime.sink_groups import SinkGroups
 from penstock.runtime.startups import Startup
 from penstock.runtime.states import State, Status
 from penstock.runtime.status_store import StatusStore
@@ -88,6 +89,11 @@ class Context:
     put_tasks: Callable[[str, list[dict[str, str]]], None]
     """Have the leader store the tasks of a connector; RequestError if it did not."""
     metrics: Metrics = field(default_factory=Metrics)
+
+    @property
+    def sink_groups(self) -> SinkGroups:
+        """In which groups sinks keep their offsets."""
+        return SinkGroups(self.configs, self.plugins, self.worker.rules)
 
 
 class Runner(ABC):

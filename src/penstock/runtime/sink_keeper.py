@@ -14,7 +14,6 @@ from typing import Any
 
 from penstock.kafka import groups
 from penstock.kafka.errors import KafkaFault
-from penstock.kafka.names import sink_group
 from penstock.logs.subject import about
 from penstock.runtime.cluster import Cluster
 from penstock.runtime.errors import RequestError
@@ -23,6 +22,7 @@ from penstock.runtime.sink_positions import restored_positions
 from penstock.runtime.sink_runner import SinkRunner
 from penstock.runtime.states import Target
 from penstock.sdk.connectors import SinkConnector
+from penstock.sdk.errors import ConfigError
 
 log = logging.getLogger(__name__)
 
@@ -60,7 +60,7 @@ class SinkKeeper:
                 with self._lock(name):
                     if self._is_sink(name):
                         self._recommit(name)
-            except (KafkaFault, RequestError) as error:
+            except (KafkaFault, RequestError, ConfigError) as error:
                 log.warning("the offsets of the sink were not renewed: %s", error)
 
     def _recommit(self, name: str) -> None:
@@ -71,8 +71,9 @@ class SinkKeeper:
         context = self._context
         if not self._cluster.leading or context.configs.target(name) is Target.STARTED:
             return  # another worker runs it, or looks after those that nobody runs
-        positions = restored_positions(context.admin, context.copies, name)
-        groups.recommit(context.admin, sink_group(name), positions)
+        sink = context.sink_groups.of(name)
+        positions = restored_positions(context.admin, context.copies, sink)
+        groups.recommit(context.admin, sink.group_id, positions)
 
     def _is_sink(self, name: str) -> bool:
         config = self._context.configs.config(name) or {}

@@ -15,10 +15,12 @@ from dataclasses import dataclass, field
 
 from penstock.kafka import topics
 from penstock.kafka.errors import KafkaFault
+from penstock.kafka.groups import Committed
 from penstock.kafka.topics import Position
 from penstock.runtime.errors import RequestError
 from penstock.runtime.runner import Context
 from penstock.runtime.sink_plan import subscribed
+from penstock.sdk.errors import ConfigError
 
 log = logging.getLogger(__name__)
 
@@ -73,7 +75,7 @@ class SinkLags:
         answer = self._answer
         if name not in answer.partitions:
             return None
-        copies = self._context.copies.of(name)
+        copies = self._committed(name)
         found = []
         for position in answer.partitions[name]:
             end = answer.ends.get(position)
@@ -102,13 +104,19 @@ class SinkLags:
         unread = {
             position
             for name, mine in partitions.items()
-            for position in set(mine) - context.copies.of(name).keys()
+            for position in set(mine) - self._committed(name).keys()
         }
         return _Answer(
             partitions,
             topics.beginnings(context.admin, unread),
             topics.ends(context.admin, everything, committed=True),
         )
+
+    def _committed(self, name: str) -> dict[Position, Committed]:
+        try:
+            return self._context.copies.of(self._context.sink_groups.of(name))
+        except ConfigError:
+            return {}  # its group is not to be had: it does not run
 
     def _partitions(self) -> dict[str, list[Position]]:
         context = self._context

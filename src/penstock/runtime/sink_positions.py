@@ -15,7 +15,7 @@ from confluent_kafka.admin import AdminClient
 
 from penstock.kafka import groups
 from penstock.kafka.groups import Committed
-from penstock.kafka.names import sink_group
+from penstock.kafka.sink_copies import SinkGroup
 from penstock.kafka.topics import Position, partitions_of
 from penstock.runtime.position_copies import PositionCopies
 
@@ -36,15 +36,15 @@ def begins_at_end(config: Mapping[str, str], worker: Mapping[str, Any]) -> bool:
 def restored_positions(
     admin: AdminClient,
     copies: PositionCopies,
-    connector: str,
+    sink: SinkGroup,
     partitions: Iterable[Position] = (),
 ) -> dict[Position, Committed]:
     """The committed offsets of a sink, after putting back those that have expired.
 
     ``partitions`` are those that a lease may have committed a moment ago for the first time.
     """
-    group = sink_group(connector)
-    known_copies = copies.of(connector)
+    group = sink.group_id
+    known_copies = copies.of(sink)
     found = groups.committed(admin, group, {*partitions, *known_copies})
     expired = {p: c for p, c in known_copies.items() if p not in found}
     if expired:
@@ -53,7 +53,7 @@ def restored_positions(
         expired = {(t, p): c for (t, p), c in expired.items() if p < known[t]}
     if expired:
         # Whoever led meanwhile has reset the sink; and what the leader forgets must not come back.
-        current = {} if copies.outdated() else copies.of(connector)
+        current = {} if copies.outdated() else copies.of(sink)
         expired = {p: c for p, c in expired.items() if p in current}
     if expired:
         log.warning(

@@ -9,15 +9,18 @@ from dataclasses import replace
 from typing import Any
 
 from penstock.engine.lease import Lease, Limits, Report, SinkLease
+from penstock.engine.references import Resolved
 from penstock.kafka import groups, topics
 from penstock.kafka.clients import group_metadata
 from penstock.kafka.groups import Committed
-from penstock.kafka.names import sink_group
+from penstock.kafka.sink_copies import SinkGroup
 from penstock.kafka.topics import Position
 from penstock.runtime.runner import Runner
 from penstock.runtime.scheduler import TURN, Next
+from penstock.runtime.sink_groups import chosen_group, group_errors
 from penstock.runtime.sink_plan import assign, missing, subscribed
 from penstock.runtime.sink_positions import begins_at_end, restored_positions
+from penstock.sdk.errors import ConfigError
 from penstock.sdk.tasks import Assignment
 
 log = logging.getLogger(__name__)
@@ -33,7 +36,6 @@ class SinkRunner(Runner):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.group = sink_group(self.name)
         self._group_metadata: bytes | None = None
         self._positions: dict[Position, Committed] | None = None
         self._read_at = 0.0
@@ -41,9 +43,26 @@ class SinkRunner(Runner):
         self._tasks_of: dict[Position, int] = {}
 
     @property
+    def group(self) -> SinkGroup:
+        """Where its offsets are, as its config says."""
+        return chosen_group(self.name, self.config)
+
+    @property
     def owners(self) -> Mapping[Position, int]:
         """Which task has which partition, as of the last look."""
         return self._tasks_of
+
+    def _resolve(self) -> Resolved:
+        self._group_metadata = None
+        return super()._resolve()
+
+    def _check_overrides(self) -> None:
+        """Also what others do meanwhile, or a reference, may stand against the group."""
+        super()._check_overrides()
+        worker = self.context.worker
+        for _, text in group_errors({**self.config, "name": self.name}, worker.group_id):
+            raise ConfigError(text)
+        self.context.sink_groups.refuse_shared(self.group)
 
     def _look(self) -> Next:
         partitions = self._partitions()
@@ -77,7 +96,7 @@ class SinkRunner(Runner):
     def _fetch(self) -> dict[Position, Committed]:
         self._read_at = time.monotonic()
         context = self.context
-        return restored_positions(context.admin, context.copies, self.name, self._tasks_of)
+        return restored_positions(context.admin, context.copies, self.group, self._tasks_of)
 
     def _compare(self, found: dict[Position, Committed]) -> None:
         """Notice a change that somebody made from outside: it is the new position."""
@@ -148,7 +167,7 @@ class SinkRunner(Runner):
     ) -> SinkLease:
         return SinkLease(
             **self._lease_fields(task, limits),
-            group=self.group,
+            group=self.group.group_id,
             group_metadata=self._metadata(),
             assignments=self._assignments(starts),
             copy_topic=self.context.copies.log.topic,
@@ -167,7 +186,7 @@ class SinkRunner(Runner):
 
     def _metadata(self) -> bytes:
         if self._group_metadata is None:
-            self._group_metadata = group_metadata(self.context.connection, self.group)
+            self._group_metadata = group_metadata(self.context.connection, self.group.group_id)
         return self._group_metadata
 
     def _absorb(self, report: Report) -> None:
@@ -175,6 +194,11 @@ class SinkRunner(Runner):
         self._positions.update(report.sink_positions)
 
     def recommit(self) -> None:
-        """Commit unchanged positions again, so that the broker does not let them expire."""
+        """Commit unchanged positions again, so that the broker does not let them expire.
+
+        ConfigError if the connector may not have its group.
+        """
         with self._activity:
-            groups.recommit(self.context.admin, self.group, self._fetch())
+            if self.context.sink_groups.named(self.name, self.stored) != self.group:
+                return  # what names its group was not looked up yet, or has changed
+            groups.recommit(self.context.admin, self.group.group_id, self._fetch())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 
 from penstock.engine.lease import KeyedOffset, Lease, Limits, Report, SourceLease
@@ -12,6 +13,10 @@ from penstock.runtime.topic_creation import topic_groups
 from penstock.runtime.transaction_boundary import with_boundary
 from penstock.sdk.offsets import OffsetReader, canonical
 
+log = logging.getLogger(__name__)
+
+OWN_TOPIC = "offsets.storage.topic"
+
 
 class SourceRunner(Runner):
     """Turns of a source: positions are what the last lease returned, or the offsets topic."""
@@ -19,6 +24,18 @@ class SourceRunner(Runner):
     _positions: dict[str, KeyedOffset] | None = None
     _reader: OffsetReader | None = None
     _probing = False
+
+    def _report_running(self) -> None:
+        super()._report_running()
+        used = self.context.offsets.log.topic
+        if self.config.get(OWN_TOPIC, "").strip() not in ("", used):
+            log.warning(
+                "%s has no effect: the offsets of this connector are kept in the worker's topic "
+                "%s. If Kafka Connect ran it before, compare them with those it listed; where "
+                "they differ, stop the connector, alter its offsets, resume it",
+                OWN_TOPIC,
+                used,
+            )
 
     def _look(self) -> Next:
         answer = self._watched(self._connector.look, self._offsets())

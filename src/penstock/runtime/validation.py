@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from penstock.kafka.names import sink_group
 from penstock.runtime.connector_config import SINK, SOURCE, sink_topic_errors
 from penstock.runtime.errors import BadRequest
 from penstock.runtime.override_policy import clients_used
@@ -14,6 +13,7 @@ from penstock.runtime.own_checks import Errors, asked_here
 from penstock.runtime.part_keys import Parts
 from penstock.runtime.plugins import Plugin, Plugins
 from penstock.runtime.redaction import redacted, resolved_to_validate
+from penstock.runtime.sink_groups import group_errors
 from penstock.runtime.topic_creation import creation_keys
 from penstock.runtime.transaction_boundary import boundary_errors
 from penstock.runtime.worker_rules import Rules
@@ -135,15 +135,7 @@ class Validator:
             errors += boundary_errors(config)
         if sink:
             errors += sink_topic_errors(config)
-            name = config.get("name", "")
-            if sink_group(name) == self._group_id:
-                errors.append(
-                    (
-                        "name",
-                        f"Consumer group for sink connector named {name} conflicts with Connect "
-                        f"worker group {self._group_id}",
-                    )
-                )
+            errors += group_errors(config, self._group_id)
         return errors
 
     def _own_errors(

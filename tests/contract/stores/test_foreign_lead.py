@@ -10,8 +10,9 @@ import pytest
 from penstock.kafka import groups
 from penstock.kafka.clients import GroupAdmin
 from penstock.kafka.names import sink_group
-from penstock.kafka.sink_copies import copy_key, copy_value
+from penstock.kafka.sink_copies import SinkGroup, copy_key, copy_value
 from penstock.runtime.roster import leader_record
+from penstock.runtime.sink_groups import chosen_group
 from penstock.runtime.sink_positions import restored_positions
 from raw_records import read_records, write_records
 from topics import Topics
@@ -20,12 +21,16 @@ THEIR_KEY = b'{"key":"dGhlaXJz","algorithm":"HmacSHA256","creation-timestamp":17
 COPY = {("lines", 0): (3, "how far")}
 
 
+def own(name: str) -> SinkGroup:
+    return chosen_group(name, {})
+
+
 @pytest.fixture
 def copied(topics: Topics, name: str) -> Callable[[], None]:
     """Writes the copy of a sink's offset, as its lease does."""
 
     def write() -> None:
-        record = copy_key(name, "lines", 0), copy_value(3, "how far")
+        record = copy_key(own(name), "lines", 0), copy_value(3, "how far")
         write_records(topics, f"{name}-workers", [record])
 
     return write
@@ -44,7 +49,7 @@ def test_a_leader_of_ours_keeps_them(join, copied, name: str) -> None:
         heir = join()
         heir.duties.take_over()
         heir.duties.assigner.renew_session_key()
-        assert heir.copies.of(name) == COPY
+        assert heir.copies.of(own(name)) == COPY
 
 
 def test_kafka_connect_led_in_between(
@@ -56,12 +61,12 @@ def test_kafka_connect_led_in_between(
     with caplog.at_level(logging.INFO, "penstock.runtime.duties"):
         heir = join()
         heir.duties.take_over()
-        assert heir.copies.of(name) == {}
-        assert (copy_key(name, "lines", 0), None) in read_records(topics, f"{name}-workers")
+        assert heir.copies.of(own(name)) == {}
+        assert (copy_key(own(name), "lines", 0), None) in read_records(topics, f"{name}-workers")
         copied()
         second = join()
         second.duties.take_over()
-    assert second.copies.of(name) == COPY, "they are of after that"
+    assert second.copies.of(own(name)) == COPY, "they are of after that"
     told = [record.getMessage() for record in caplog.records]
     assert [text for text in told if "the copies of 1 sink offsets are forgotten" in text] == told
 
@@ -74,7 +79,7 @@ def test_copies_of_before_anybody_remembered_are_kept(
     copied()
     kafka_connect_leads()
     before.duties.take_over()
-    assert before.copies.of(name) == COPY
+    assert before.copies.of(own(name)) == COPY
 
 
 def test_a_reset_is_no_expiry_on_any_worker(
@@ -84,17 +89,17 @@ def test_a_reset_is_no_expiry_on_any_worker(
     topics.create(name)
     place = {(name, 0): (3, "how far")}
     join().duties.take_over()
-    record = copy_key(name, name, 0), copy_value(3, "how far")
+    record = copy_key(own(name), name, 0), copy_value(3, "how far")
     write_records(topics, f"{name}-workers", [record])
     follower = join()
 
-    assert restored_positions(group_admin, follower.copies, name) == place
+    assert restored_positions(group_admin, follower.copies, own(name)) == place
     assert groups.committed(group_admin, sink_group(name)) == place
 
     groups.delete(group_admin, sink_group(name))
     kafka_connect_leads()
-    assert restored_positions(group_admin, follower.copies, name) == {}
+    assert restored_positions(group_admin, follower.copies, own(name)) == {}
     assert groups.committed(group_admin, sink_group(name)) == {}
 
     join().duties.take_over()
-    assert restored_positions(group_admin, follower.copies, name) == {}
+    assert restored_positions(group_admin, follower.copies, own(name)) == {}

@@ -9,13 +9,16 @@ from penstock.kafka.errors import BrokerUnavailable, LeaseLost
 from penstock.kafka.names import transactional_id
 from penstock.kafka.sink_copies import copy_key, copy_value
 from penstock.kafka.transactions import Transactions
+from penstock.runtime.sink_groups import chosen_group
+
+SINK = chosen_group("sink", {})
 
 
 @pytest.fixture
 def killed_lease(connection: Connection, name: str) -> Transactions:
     """The producer of a sink's task, with a copy written and not committed."""
     lease = Transactions(connection, transactional_id(name, "sink", 0))
-    lease.send(f"{name}-workers", copy_value(3, ""), copy_key("sink", "lines", 0))
+    lease.send(f"{name}-workers", copy_value(3, ""), copy_key(SINK, "lines", 0))
     lease.raw.flush(10)
     return lease
 
@@ -35,4 +38,4 @@ def test_the_leader_is_not_held_up_by_it(join, request: pytest.FixtureRequest, d
     leader.copies.log.read_to_end(5)
     with pytest.raises(LeaseLost):
         lease.commit([], [])
-    assert leader.copies.of("sink") == {}
+    assert leader.copies.of(SINK) == {}

@@ -60,6 +60,7 @@ def worker(guarded: GuardedBroker, tmp_path: Path) -> Iterator[WorkerProcess]:
         bootstrap_servers=guarded.address,
         properties={
             **guarded.settings(USER),
+            "connector.client.config.override.policy": "All",
             "offset.storage.partitions": "2",
             "status.storage.partitions": "1",
             "lease.max.ms": "8000",
@@ -126,12 +127,28 @@ def test_the_listed_acls_suffice(
     assert guarded.revoke(USER, AclOperation.CREATE)
     worker.start(within=120)
     moves(worker, topics, tmp_path, 2)
+    a_group_of_its_choice_takes_as_much(guarded, client, tmp_path / "chosen")
     offsets_can_be_changed_and_forgotten(client)
     assert SECRET not in worker.log() + worker.output()
 
 
+def a_group_of_its_choice_takes_as_much(
+    guarded: GuardedBroker, client: ConnectClient, file: Path
+) -> None:
+    """As the groups that are called after sinks."""
+    [row] = [row for row in worker_rows() if row.resource.startswith("groups, prefixed")]
+    config = {"connector.class": "FileStreamSink", "file": str(file), "topics": READ}
+    chosen = {**config, "consumer.override.group.id": "orders"}
+    client.create("chosen", chosen)
+    assert "use group orders (GROUP_AUTHORIZATION_FAILED" in trace_of(client, "chosen")
+    grant(guarded, [Row("group `orders`", row.operations)])
+    client.restart("chosen", include_tasks=True)
+    eventually(lambda: client.offsets("chosen"), what="offsets in the chosen group")
+    assert len(file.read_text().splitlines()) == 4
+
+
 def offsets_can_be_changed_and_forgotten(client: ConnectClient) -> None:
-    for name in ("lines", "records"):
+    for name in ("lines", "records", "chosen"):
         client.stop(name)
         eventually(lambda name=name: state(client, name) == "STOPPED", what=name)  # type: ignore[misc]
         offsets = client.offsets(name)

@@ -43,7 +43,13 @@ def sides(
             class_path,
             properties={"offset.flush.interval.ms": "1000"},
         ) as theirs,
-        start_penstock(tmp_path / "ps", PENSTOCK, servers) as ours,
+        start_penstock(
+            tmp_path / "ps",
+            PENSTOCK,
+            servers,
+            # Kafka Connect's default.
+            properties={"connector.client.config.override.policy": "All"},
+        ) as ours,
     ):
         yield (
             Side(KAFKA_CONNECT, theirs.client.url, folder, topics),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import logging
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -17,6 +18,8 @@ from topics import Topics
 from waiting import eventually
 
 Scripted = Callable[..., None]
+Collecting = Callable[..., dict[str, str]]
+Referred = Callable[..., dict[str, str]]
 Refused = Callable[[Callable[[], Any]], tuple[int, str]]
 States = Callable[[], tuple[str, list[str]]]
 
@@ -39,6 +42,32 @@ def scripted(connectors: ConnectClient, topics: Topics, name: str) -> Scripted:
         connectors.create(name, full, initial_state)
 
     return create
+
+
+@pytest.fixture
+def collecting(connectors: ConnectClient, name: str, tmp_path: Path) -> Collecting:
+    """Creates the collecting sink of this test, and returns its config."""
+
+    def create(initial_state: str | None = None, **keys: str) -> dict[str, str]:
+        config = {"connector.class": "CollectingSink", "topics": name, "out": str(tmp_path), **keys}
+        connectors.create(name, config, initial_state)
+        return config
+
+    return create
+
+
+@pytest.fixture
+def referred(secrets_folder: Path, name: str) -> Referred:
+    """Writes entries into this test's properties file; references to them."""
+
+    def write(**entries: object) -> dict[str, str]:
+        file = secrets_folder / f"{name}.properties"
+        draft = file.with_suffix(".tmp")
+        draft.write_text("".join(f"{key}={value}\n" for key, value in entries.items()))
+        draft.rename(file)
+        return {key: f"${{file:{file}:{key}}}" for key in entries}
+
+    return write
 
 
 @pytest.fixture

@@ -6,8 +6,6 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 from penstock.client import ConnectClient
 from penstock.runtime.worker import Worker
 from topics import Topics
@@ -16,20 +14,6 @@ from waiting import eventually
 SECRET = "sesam-oeffne-dich"
 TASK = "sample_connectors.scripted_source"
 Referred = Callable[..., dict[str, str]]
-
-
-@pytest.fixture
-def referred(secrets_folder: Path, name: str) -> Referred:
-    """Writes entries into this test's properties file; references to them."""
-
-    def write(**entries: object) -> dict[str, str]:
-        file = secrets_folder / f"{name}.properties"
-        draft = file.with_suffix(".tmp")
-        draft.write_text("".join(f"{key}={value}\n" for key, value in entries.items()))
-        draft.rename(file)
-        return {key: f"${{file:{file}:{key}}}" for key in entries}
-
-    return write
 
 
 def test_values_reach_the_task_and_nothing_else(

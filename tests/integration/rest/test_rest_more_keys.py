@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from penstock.client import ConnectClient
+from sink_offsets import collected
 from topics import Topics
 from waiting import eventually
 
@@ -29,12 +28,6 @@ def route(alias: str, to: str, predicate: str, *, negate: bool = False) -> dict[
         f"{prefix}predicate": predicate,
         f"{prefix}negate": str(negate).lower(),
     }
-
-
-def collected(folder: Path) -> list[dict[str, Any]]:
-    file = folder / "task-0.jsonl"
-    lines = file.read_text().splitlines() if file.exists() else []
-    return [json.loads(line) for line in lines]
 
 
 def test_a_sources_transforms_are_for_the_topics_that_are_meant(

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-from confluent_kafka import Consumer, ConsumerGroupTopicPartitions
+from confluent_kafka import Consumer
 
 from penstock.client import ConnectClient
+from sink_offsets import collected, entry, groups, in_group
 from topics import Topics
 from waiting import eventually
 
@@ -23,41 +21,8 @@ BY_FRAMEWORK = (
 )
 
 
-def entry(topic: str, partition: int, offset: int | None) -> dict[str, Any]:
-    return {
-        "partition": {"kafka_topic": topic, "kafka_partition": partition},
-        "offset": None if offset is None else {"kafka_offset": offset},
-    }
-
-
-def in_group(topics: Topics, name: str) -> list[dict[str, Any]]:
-    """What the broker says of the sink's group, in the shape of the REST API."""
-    request = ConsumerGroupTopicPartitions(f"connect-{name}")
-    future = topics.admin.list_consumer_group_offsets([request], require_stable=True)
-    found = next(iter(future.values())).result(20).topic_partitions
-    known = sorted((tp.topic, tp.partition, tp.offset) for tp in found if tp.offset >= 0)
-    return [entry(*each) for each in known]
-
-
-def groups(topics: Topics) -> list[str]:
-    listed = topics.admin.list_consumer_groups().result(20)
-    return [group.group_id for group in listed.valid]
-
-
-@pytest.fixture
-def collecting(connectors: ConnectClient, name: str, tmp_path: Path) -> Callable[..., None]:
-    """Creates the collecting sink of this test."""
-
-    def create(initial_state: str | None = None, **keys: str) -> None:
-        config = {"connector.class": "CollectingSink", "topics": name, "out": str(tmp_path)}
-        connectors.create(name, {**config, **keys}, initial_state)
-
-    return create
-
-
-def collected(folder: Path) -> list[dict[str, Any]]:
-    files = sorted(folder.glob("task-*.jsonl"))
-    return [json.loads(line) for file in files for line in file.read_text().splitlines()]
+def in_own_group(topics: Topics, name: str) -> list[dict[str, Any]]:
+    return in_group(topics, f"connect-{name}")
 
 
 def test_two_partitions(
@@ -76,14 +41,14 @@ def test_two_partitions(
 
     done = [entry(name, 0, 6), entry(name, 1, 6)]
     eventually(lambda: connectors.offsets(name) == done, what="all records and their markers")
-    assert in_group(topics, name) == done
+    assert in_own_group(topics, name) == done
     first = [[f"{partition}:{number}" for number in range(5)] for partition in (0, 1)]
     assert [values(0), values(1)] == first
 
     connectors.stop(name)
     changes = [entry(name, 0, 3), entry(name, 1, None)]
     assert connectors.alter_offsets(name, changes) == BY_FRAMEWORK.format("altered")
-    assert connectors.offsets(name) == in_group(topics, name) == [entry(name, 0, 3)]
+    assert connectors.offsets(name) == in_own_group(topics, name) == [entry(name, 0, 3)]
     connectors.resume(name)
     eventually(lambda: connectors.offsets(name) == done, what="the replay")
     assert values(0) == [*first[0], "0:3", "0:4"]
@@ -101,7 +66,7 @@ def test_a_file_sink_is_moved_forward_back_and_to_the_beginning(
 
     def written(upto: int) -> list[str]:
         eventually(lambda: connectors.offsets(name) == [entry(name, 0, upto)], what=str(upto))
-        assert in_group(topics, name) == [entry(name, 0, upto)]
+        assert in_own_group(topics, name) == [entry(name, 0, upto)]
         return out.read_text().split()
 
     assert written(4) == ["0", "1", "2"]
@@ -113,7 +78,7 @@ def test_a_file_sink_is_moved_forward_back_and_to_the_beginning(
 
     connectors.stop(name)
     assert connectors.alter_offsets(name, [entry(name, 0, 1)]) == ALTERED
-    assert connectors.offsets(name) == in_group(topics, name) == [entry(name, 0, 1)]
+    assert connectors.offsets(name) == in_own_group(topics, name) == [entry(name, 0, 1)]
     connectors.resume(name)
     assert written(8) == ["0", "1", "2", "5", "6", "1", "2", "4", "5", "6"]
 
@@ -198,7 +163,7 @@ def test_before_the_first_start(
         "offset": {"kafka_offset": "2"},
     }
     connectors.alter_offsets(name, [text])
-    assert connectors.offsets(name) == in_group(topics, name) == [entry(name, 0, 2)]
+    assert connectors.offsets(name) == in_own_group(topics, name) == [entry(name, 0, 2)]
     connectors.resume(name)
     eventually(lambda: connectors.offsets(name) == [entry(name, 0, 4)], what="the last record")
     assert [row["value"] for row in collected(tmp_path)] == ["2"]
@@ -221,7 +186,7 @@ def test_places_that_do_not_exist(
         status, text = refused(lambda: connectors.alter_offsets(name, changes))  # noqa: B023
         assert status == 400
         assert any(part in text for part in (f"{topic}-{partition}", str(partition), str(offset)))
-    assert connectors.offsets(name) == in_group(topics, name) == []
+    assert connectors.offsets(name) == in_own_group(topics, name) == []
     forget = [entry(f"{name}-missing", 0, None), entry(name, 1, None)]
     assert connectors.alter_offsets(name, forget) == BY_FRAMEWORK.format("altered")
 
@@ -252,10 +217,10 @@ def test_a_group_with_members_cannot_be_changed(
         for change in ([entry(name, 0, 0)], [entry(name, 0, None)]):
             answer = refused(lambda: connectors.alter_offsets(name, change))  # noqa: B023
             assert answer == (500, text.format("alter"))
-            assert connectors.offsets(name) == in_group(topics, name) == [entry(name, 0, 1)]
+            assert connectors.offsets(name) == in_own_group(topics, name) == [entry(name, 0, 1)]
         answer = refused(lambda: connectors.reset_offsets(name))
         assert answer == (500, text.format("reset"))
-        assert connectors.offsets(name) == in_group(topics, name) == [entry(name, 0, 1)]
+        assert connectors.offsets(name) == in_own_group(topics, name) == [entry(name, 0, 1)]
     finally:
         stranger.close()
     assert connectors.reset_offsets(name) == BY_FRAMEWORK.format("reset")

@@ -6,26 +6,37 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.kafka.sink_copies import copy_key, copy_value, parse_copy
+from penstock.kafka.names import sink_group
+from penstock.kafka.sink_copies import SinkGroup, copy_key, copy_value, parse_copy
 
 
 def test_the_bytes_of_a_copy() -> None:
-    assert copy_key("größe", "t.1", 7) == '["sink-position","größe","t.1",7]'.encode()
+    own, chosen = (SinkGroup("größe", group) for group in ("connect-größe", "all"))
+    assert copy_key(own, "t.1", 7) == '["sink-position","größe","t.1",7]'.encode()
+    assert copy_key(chosen, "t.1", 7) == '["sink-position","größe","t.1",7,"all"]'.encode()
     assert copy_value(12, "len=3") == b'{"offset":12,"metadata":"len=3"}'
 
 
-@given(st.text(), st.text(), st.integers(0, 2**31 - 1), st.integers(0, 2**63 - 1), st.text())
+@given(
+    st.text(),
+    st.none() | st.text(),
+    st.text(),
+    st.integers(0, 2**31 - 1),
+    st.integers(0, 2**63 - 1),
+    st.text(),
+)
 def test_a_copy_is_read_as_it_was_written(
-    connector: str, topic: str, partition: int, offset: int, metadata: str
+    connector: str, group: str | None, topic: str, partition: int, offset: int, metadata: str
 ) -> None:
-    key = copy_key(connector, topic, partition)
+    sink = SinkGroup(connector, sink_group(connector) if group is None else group)
+    key = copy_key(sink, topic, partition)
     position = (topic, partition)
     assert parse_copy(key, copy_value(offset, metadata)) == (
-        connector,
+        sink,
         position,
         (offset, metadata),
     )
-    assert parse_copy(key, None) == (connector, position, None)
+    assert parse_copy(key, None) == (sink, position, None)
 
 
 @pytest.mark.parametrize(
@@ -39,6 +50,7 @@ def test_a_copy_is_read_as_it_was_written(
         b'"sink-position"',
         b'["sink-position","c","t"]',
         b'["sink-position","c","t",0,1]',
+        b'["sink-position","c","t",0,"g",1]',
         b'["worker","c","t",0]',
         b'["c",{"filename":"a"}]',
     ],

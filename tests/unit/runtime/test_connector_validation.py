@@ -12,6 +12,7 @@ from penstock.engine.config_providers import AllowedPaths, FileProvider
 from penstock.engine.references import Providers
 from penstock.runtime.connector_config import SINK, SOURCE
 from penstock.runtime.errors import BadRequest
+from penstock.runtime.override_policy import OverridePolicy
 from penstock.runtime.plugins import Plugins
 from penstock.runtime.validation import Validated, Validator
 from penstock.runtime.worker_rules import Rules
@@ -32,13 +33,17 @@ SINK_CONFIG = {
 NOT_FOUND = "Invalid value {0} for configuration {1}: Class {0} could not be found."
 
 
-def validate(config: dict[str, Any], group: str = "cluster") -> Validated:
+def validate(
+    config: dict[str, Any], group: str = "cluster", rules: Rules | None = None
+) -> Validated:
     present = {key: value for key, value in config.items() if value != "REMOVED"}
-    return Validator(PLUGINS, group).validate(present)
+    return Validator(PLUGINS, group, rules).validate(present)
 
 
-def errors(config: dict[str, Any], group: str = "cluster") -> dict[str, list[str]]:
-    return {v.name: v.errors for v in validate(config, group).values if v.errors}
+def errors(
+    config: dict[str, Any], group: str = "cluster", rules: Rules | None = None
+) -> dict[str, list[str]]:
+    return {v.name: v.errors for v in validate(config, group, rules).values if v.errors}
 
 
 def test_the_plain_configurations_are_valid() -> None:
@@ -130,6 +135,23 @@ def test_a_sink_whose_group_is_the_workers() -> None:
         ]
     }
     assert errors({**SOURCE_CONFIG, "name": "orders"}, group="connect-orders") == {}
+
+
+def test_a_sink_that_chooses_its_group() -> None:
+    key = "consumer.override.group.id"
+    allowed = Rules(overrides=OverridePolicy("All"))
+    chosen = {**SINK_CONFIG, "name": "orders", key: "connect-orders"}
+    assert errors(chosen, group="workers", rules=allowed) == {}
+    assert errors(chosen, group="connect-orders", rules=allowed) == {
+        key: ["Consumer group connect-orders conflicts with Connect worker group connect-orders"]
+    }
+    assert errors({**chosen, key: "other"}, group="connect-orders", rules=allowed) == {}
+    assert errors(chosen, group="workers") == {
+        key: [
+            "The 'None' policy does not allow 'group.id' to be overridden in the connector "
+            "configuration."
+        ]
+    }
 
 
 def test_transforms() -> None:

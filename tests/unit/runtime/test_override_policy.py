@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from penstock.kafka.client_settings import client_settings
 from penstock.runtime.override_policy import OverridePolicy, clients_used
 from penstock.sdk.errors import ConfigError
 
@@ -86,6 +87,26 @@ def test_a_value_that_acceptable_is_fine() -> None:
 def test_where_a_sink_begins(value: str, right: bool) -> None:
     key = "consumer.override.auto.offset.reset"
     assert [k for k, _ in ALL.errors({key: value}, ("consumer",))] == ([] if right else [key])
+
+
+def test_a_sinks_group_may_be_chosen_where_the_policy_lets_it() -> None:
+    config = {"consumer.override.group.id": " orders "}
+    assert ALL.errors(config, ("consumer",)) == []
+    [(key, text)] = OverridePolicy("Principal").errors(config, ("consumer",))
+    assert key == "consumer.override.group.id"
+    assert text.startswith("The 'Principal' policy does not allow 'group.id' to be overridden")
+    ALL.require("consumer", "group.id")
+    with pytest.raises(ConfigError, match=r"^consumer.override.group.id: The 'None' policy does"):
+        OverridePolicy().require("consumer", "group.id")
+
+
+@pytest.mark.parametrize("value", ["", " \n", "\0", "a\0b"])
+def test_a_group_that_is_none(value: str) -> None:
+    """A client that was made with it would take the whole process along."""
+    key = "consumer.override.group.id"
+    text = "'group.id' names no group: name one, or leave it out"
+    assert ALL.errors({key: value}, ("consumer",)) == [(key, text)]
+    assert client_settings({"group.id": value}) == {}
 
 
 def test_the_key_at_fault_is_found_among_several() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from penstock.kafka.compacted_log import LogRecord
-from penstock.kafka.sink_copies import copy_key, copy_value
+from penstock.kafka.sink_copies import SinkGroup, copy_key, copy_value
 from penstock.runtime.roster import (
     Address,
     Record,
@@ -47,6 +47,8 @@ def test_listeners_hear_of_workers_and_of_connectors_that_are_given_away() -> No
 
 def test_records_of_other_kinds_are_passed_over() -> None:
     roster = Roster()
-    tell(roster, (copy_key("c", "t", 0), copy_value(1, "")), (b"nonsense", b"{}"), (b"[]", None))
+    for sink in (SinkGroup("c", "connect-c"), SinkGroup("c", "chosen")):
+        tell(roster, (copy_key(sink, "t", 0), copy_value(1, "")))
+    tell(roster, (b"nonsense", b"{}"), (b"[]", None))
     assert not roster.workers()
     assert not roster.assignments()

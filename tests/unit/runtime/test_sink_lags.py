@@ -11,10 +11,13 @@ import pytest
 
 from penstock.kafka import topics
 from penstock.kafka.errors import BrokerUnavailable
+from penstock.kafka.sink_copies import SinkGroup
 from penstock.kafka.topics import Position
 from penstock.runtime import sink_lags
+from penstock.runtime.override_policy import OverridePolicy
 from penstock.runtime.plugins import Plugins
 from penstock.runtime.runner import Context
+from penstock.runtime.sink_groups import chosen_group
 from penstock.runtime.sink_lags import PartitionLag, SinkLags
 from waiting import eventually
 
@@ -24,6 +27,7 @@ CONFIGS = {
     "lines": {"connector.class": "FileStreamSource"},
     "gone": {"connector.class": "not.Installed"},
 }
+ONE = chosen_group("one", {})
 
 
 class Kafka:
@@ -59,11 +63,12 @@ def kafka(monkeypatch: pytest.MonkeyPatch) -> Kafka:
 
 @pytest.fixture
 def context() -> Any:
-    copies: dict[str, Any] = {"one": {("t", 0): (4, ""), ("t", 1): (5, "")}}
+    copies: dict[Any, Any] = {ONE: {("t", 0): (4, ""), ("t", 1): (5, "")}}
     return SimpleNamespace(
         admin=None,
         plugins=Plugins(),
-        copies=SimpleNamespace(of=lambda name: copies.get(name, {}), all=copies),
+        sink_groups=SimpleNamespace(of=lambda name: chosen_group(name, CONFIGS[name])),
+        copies=SimpleNamespace(of=lambda sink: copies.get(sink, {}), all=copies),
         ends=SimpleNamespace(topics=lambda: {"t": 2, "u": 1, "other": 9}),
         configs=SimpleNamespace(names=lambda: list(CONFIGS), config=CONFIGS.get),
     )
@@ -100,7 +105,7 @@ def test_positions_are_as_fresh_as_the_memory(
 ) -> None:
     monkeypatch.setattr(sink_lags, "FRESH_SECONDS", 600.0)
     lags.refresh()
-    context.copies.all["one"][("t", 0)] = (9, "")
+    context.copies.all[ONE][("t", 0)] = (9, "")
     lags.refresh()
     assert lags.of("one") == [PartitionLag("t", 0, 9, 10, 1), PartitionLag("t", 1, 5, 5, 0)]
     assert len(kafka.asked) == 2  # once each: what was asked a moment ago is fresh enough
@@ -142,3 +147,18 @@ def test_a_broker_that_is_gone_leaves_the_last_answer(
     monkeypatch.setattr(sink_lags, "FRESH_SECONDS", 0.0)
     lags.refresh()
     assert lags.of("one") == [PartitionLag("t", 0, 4, 10, 6), PartitionLag("t", 1, 5, 5, 0)]
+
+
+def test_positions_are_those_of_its_group(lags: SinkLags, context: Any) -> None:
+    chosen = SimpleNamespace(of=lambda name: SinkGroup(name, "chosen"))
+    context.sink_groups = chosen
+    context.copies.all[chosen.of("one")] = {("t", 0): (9, "")}
+    lags.refresh()
+    assert lags.of("one") == [PartitionLag("t", 0, 9, 10, 1), PartitionLag("t", 1, None, 5, 3)]
+
+
+def test_a_group_that_is_not_to_be_had(lags: SinkLags, context: Any) -> None:
+    forbidden = OverridePolicy("None")
+    context.sink_groups = SimpleNamespace(of=lambda _: forbidden.require("consumer", "group.id"))
+    lags.refresh()
+    assert lags.of("one") == [PartitionLag("t", 0, None, 10, 8), PartitionLag("t", 1, None, 5, 3)]

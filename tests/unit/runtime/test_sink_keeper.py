@@ -1,0 +1,79 @@
+"""Offsets of sinks that nobody runs are renewed in the group that they are in."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from penstock.kafka import groups
+from penstock.kafka.topics import Position
+from penstock.runtime import sink_keeper
+from penstock.runtime.override_policy import OverridePolicy
+from penstock.runtime.plugins import Plugins
+from penstock.runtime.sink_groups import SinkGroups
+from penstock.runtime.sink_keeper import SinkKeeper
+from penstock.runtime.states import Target
+from penstock.runtime.worker_rules import Rules
+
+KEY = "consumer.override.group.id"
+SINK = {"connector.class": "FileStreamSink", "topics": "t"}
+CONFIGS = {
+    "own": SINK,
+    "chosen": {**SINK, KEY: "mine"},
+    "lines": {"connector.class": "FileStreamSource"},
+}
+PLACE: dict[Position, tuple[int, str]] = {("t", 0): (3, "")}
+
+
+@pytest.fixture
+def renewed(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Any]]:
+    """The groups whose offsets were committed again."""
+    calls: list[tuple[str, Any]] = []
+    monkeypatch.setattr(sink_keeper, "restored_positions", lambda *_: PLACE)
+    monkeypatch.setattr(
+        groups, "recommit", lambda _, group, offsets: calls.append((group, offsets))
+    )
+    return calls
+
+
+def keep(policy: str, *, leading: bool = True) -> None:
+    configs: Any = SimpleNamespace(
+        names=lambda: list(CONFIGS), config=CONFIGS.get, target=lambda _: Target.STOPPED
+    )
+    plugins, rules = Plugins(), Rules(overrides=OverridePolicy(policy))
+    context: Any = SimpleNamespace(
+        worker={"sink.offsets.recommit.interval.ms": 1},
+        admin=None,
+        copies=None,
+        configs=configs,
+        plugins=plugins,
+        sink_groups=SinkGroups(configs, plugins, rules),
+    )
+    runners = SimpleNamespace(runner=lambda _: None)
+    cluster: Any = SimpleNamespace(leading=leading, runners=runners)
+    keeper = SinkKeeper(context, cluster, lambda _: threading.Lock())
+    for name in CONFIGS:
+        keeper._keep(name)
+
+
+def test_each_in_its_group(renewed: list[tuple[str, Any]]) -> None:
+    keep("All")
+    assert renewed == [("connect-own", PLACE), ("mine", PLACE)]
+
+
+def test_a_group_that_the_policy_does_not_allow_is_left_alone(
+    renewed: list[tuple[str, Any]], caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING):
+        keep("None")
+    assert renewed == [("connect-own", PLACE)]
+    assert "not renewed: consumer.override.group.id: The 'None' policy does not" in caplog.text
+
+
+def test_only_the_leader_looks_after_them(renewed: list[tuple[str, Any]]) -> None:
+    keep("All", leading=False)
+    assert renewed == []
