@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+SINK_PREFIX = "connect-"
+
 
 def transactional_id(group_id: str, connector: str, task: int) -> str:
     """The producer id of one task (KIP-618)."""
@@ -15,7 +17,12 @@ def leader_transactional_id(group_id: str) -> str:
 
 def sink_group(connector: str) -> str:
     """The consumer group in which a sink connector keeps its offsets if it names no other."""
-    return f"connect-{connector}"
+    return f"{SINK_PREFIX}{connector}"
+
+
+def default_owner(group: str) -> str:
+    """The connector whose group this is if it names no other; "" if it is nobody's."""
+    return group.removeprefix(SINK_PREFIX) if group.startswith(SINK_PREFIX) else ""
 
 
 def worker_topic(group_id: str) -> str:

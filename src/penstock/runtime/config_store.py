@@ -84,6 +84,11 @@ class ConfigStore:
         with self._lock:
             return [name for name, entry in self._entries.items() if entry.config is not None]
 
+    def with_key(self, key: str) -> list[str]:
+        """The connectors whose configuration has a key."""
+        with self._lock:
+            return [name for name, entry in self._entries.items() if key in (entry.config or ())]
+
     def config(self, name: str) -> dict[str, str] | None:
         """A connector's configuration as it was sent, or None if there is no such connector."""
         with self._lock:

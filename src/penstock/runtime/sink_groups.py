@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from penstock.kafka.names import sink_group
+from penstock.kafka.names import default_owner, sink_group
 from penstock.kafka.sink_copies import SinkGroup
 from penstock.runtime.config_store import ConfigStore
 from penstock.runtime.errors import RequestError
@@ -58,8 +58,9 @@ class SinkGroups:
 
     def refuse_shared(self, sink: SinkGroup) -> None:
         """ConfigError if another connector keeps its offsets in this group."""
-        for other in self._configs.names():
-            if other != sink.connector and self._has(other, sink.group_id):
+        named = self._configs.with_key(SINK_GROUP_KEY)
+        for other in (*named, default_owner(sink.group_id)):
+            if other not in ("", sink.connector) and self._has(other, sink.group_id):
                 raise ConfigError(SHARED.format(other=other))
 
     def _has(self, name: str, group_id: str) -> bool:

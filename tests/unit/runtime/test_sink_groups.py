@@ -24,7 +24,10 @@ ALL = OverridePolicy("All")
 
 
 def groups(rules: Rules | None = None, **configs: dict[str, str]) -> SinkGroups:
-    store: Any = SimpleNamespace(names=lambda: list(configs), config=configs.get)
+    store: Any = SimpleNamespace(
+        with_key=lambda key: [name for name, config in configs.items() if key in config],
+        config=configs.get,
+    )
     return SinkGroups(store, Plugins(), rules or Rules(overrides=ALL))
 
 
