@@ -2,7 +2,8 @@
 
 The group is a classic one; the member subscribes to the registry's topic and never reads it. As
 long as it is the one that the broker knows by this slot, it may commit: whoever joins with the same
-slot later fences it for good.
+slot later fences it for good. A member whose session is over is lost, and never joins again by
+itself: whoever wants to go on makes sure that nobody came meanwhile, and makes another.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
-from penstock.consumers.errors import Fenced
+from penstock.consumers.errors import Fenced, SessionOver
 from penstock.consumers.registry import TOPIC
 from penstock.kafka.clients import Connection
 from penstock.kafka.clients import log as client_log
@@ -33,6 +34,7 @@ from penstock.kafka.topics import Position
 log = logging.getLogger(__name__)
 
 SESSION_MS = 10_000
+SOCKET_MS = 20_000
 LONGEST_POLL_MS = 86_400_000
 COMMIT_SECONDS = 20.0
 STOP_SECONDS = 10.0
@@ -40,9 +42,8 @@ RETRY_SECONDS = 0.1
 JOINING_SECONDS, POLL_SECONDS = 0.01, 0.1
 """How often the client is polled, before it has joined and later."""
 _REBALANCING = frozenset({KafkaError.REBALANCE_IN_PROGRESS, KafkaError.ILLEGAL_GENERATION})
-_FENCED = frozenset(
-    {KafkaError.FENCED_INSTANCE_ID, KafkaError.UNKNOWN_MEMBER_ID, KafkaError._FATAL}
-)
+_FENCED = frozenset({KafkaError.FENCED_INSTANCE_ID, KafkaError._FATAL})
+_LOST = KafkaError.UNKNOWN_MEMBER_ID
 
 
 class Member:
@@ -60,6 +61,8 @@ class Member:
             SimpleQueue()
         )
         self._id = ""
+        self.ids: set[str] = set()
+        """All ids that the group has known it by."""
         self._trouble: KafkaError | None = None
         self._consumer = Consumer(
             {**connection.settings(), **_settings(group, slot, session_ms)}, logger=client_log
@@ -76,7 +79,12 @@ class Member:
     @property
     def fenced(self) -> bool:
         """Whether somebody else has the slot."""
-        return self._trouble is not None and self._trouble.code() in _FENCED
+        return self._trouble is not None and _is_final(self._trouble)
+
+    @property
+    def lost(self) -> bool:
+        """Whether its session is over: somebody else may have the slot."""
+        return self._trouble is not None and self._trouble.code() == _LOST
 
     def wait_until_joined(self, seconds: float) -> None:
         """Return when it may commit; a fault of the kafka room, or Fenced, if it may not."""
@@ -91,7 +99,7 @@ class Member:
                 )
 
     def commit(self, places: Mapping[Position, int]) -> None:
-        """Store positions; Fenced if somebody else holds the slot by now."""
+        """Store positions; Fenced if somebody else holds the slot, SessionOver if it is lost."""
         offsets = [TopicPartition(t, p, offset) for (t, p), offset in places.items()]
         deadline = time.monotonic() + COMMIT_SECONDS
         while True:
@@ -134,6 +142,8 @@ class Member:
             self._consumer.commit(offsets=offsets, asynchronous=False)
             done.set_result(None)
         except KafkaException as error:
+            if error.args[0].code() == _LOST:
+                self._trouble = error.args[0]
             done.set_exception(error)
 
     def _refuse_the_rest(self) -> None:
@@ -156,7 +166,7 @@ class Member:
 
     def _run(self) -> None:
         try:
-            while not self._stopping.is_set() and not self.fenced:
+            while not (self._stopping.is_set() or self.fenced or self.lost):
                 self._step()
         finally:
             self._consumer.close()
@@ -174,7 +184,7 @@ class Member:
             self._note(trouble)
 
     def _note(self, error: KafkaError) -> None:
-        if error.fatal() or error.code() in _FENCED | DENIED:
+        if _is_final(error) or error.code() in DENIED | {_LOST}:
             self._trouble = error
         else:
             log.debug("group %s: %s", self.group, describe(error))
@@ -184,28 +194,40 @@ class Member:
         known = consumer.memberid() or ""
         if self._id and known != self._id:
             # It was away for longer than its session: somebody may have been here meanwhile.
-            self._trouble = KafkaError(KafkaError.UNKNOWN_MEMBER_ID)
+            self._trouble = KafkaError(_LOST)
         self._id = self._id or known
+        self.ids.add(known)
         self._joined.set()
 
-    def _lost(self, *_: Any) -> None:
-        """Never returns: as soon as it did, the client would join again, and so fence whoever has
-        the slot by now. Nor can it be closed before; so it stays, idle, as long as the process."""
-        self._trouble = KafkaError(KafkaError.UNKNOWN_MEMBER_ID)
-        self._parked.set()
+    def _lost(self, consumer: Consumer, _: list[Any]) -> None:
+        """As soon as this has returned, the client would join again, and so fence whoever has the
+        slot by now, if it were still to be a member."""
+        self._trouble = KafkaError(_LOST)
         self._refuse_the_rest()
+        try:
+            consumer.unsubscribe()
+        except KafkaException as error:
+            self._note(error.args[0])
+            if not self.fenced:
+                self._park()
+
+    def _park(self) -> None:
+        """Never returns: it stays, idle, as long as the process."""
+        self._parked.set()
         threading.Event().wait()
 
     def _fault(self, error: KafkaError) -> Exception:
-        if error.code() in _FENCED or error.fatal():
-            return Fenced(
-                f'consumer "{self.group}" has been taken over by another process, or was away for '
-                "longer than its session: nothing can be committed here any more. What was handed "
-                "out since the last flush is read again there."
-            )
+        if _is_final(error):
+            return Fenced.of(self.group)
+        if error.code() == _LOST:
+            return SessionOver(f'consumer "{self.group}" was away for longer than its session')
         if error.code() in DENIED:
             return AccessDenied(f"use group {self.group}", error)
         return BrokerUnavailable(describe(error))
+
+
+def _is_final(error: KafkaError) -> bool:
+    return error.fatal() or error.code() in _FENCED
 
 
 def _settings(group: str, slot: str, session_ms: int) -> dict[str, Any]:
@@ -220,4 +242,6 @@ def _settings(group: str, slot: str, session_ms: int) -> dict[str, Any]:
         "auto.offset.reset": "latest",
         "partition.assignment.strategy": "range",
         "allow.auto.create.topics": False,
+        # Else a commit that nobody answers keeps it for a minute from learning that it is lost.
+        "socket.timeout.ms": SOCKET_MS,
     }
