@@ -34,11 +34,11 @@ from penstock.kafka.topics import Position
 log = logging.getLogger(__name__)
 
 SESSION_MS = 10_000
-SOCKET_MS = 20_000
 LONGEST_POLL_MS = 86_400_000
 COMMIT_SECONDS = 20.0
 STOP_SECONDS = 10.0
 RETRY_SECONDS = 0.1
+ANSWER_SECONDS = 0.005
 JOINING_SECONDS, POLL_SECONDS = 0.01, 0.1
 """How often the client is polled, before it has joined and later."""
 _REBALANCING = frozenset({KafkaError.REBALANCE_IN_PROGRESS, KafkaError.ILLEGAL_GENERATION})
@@ -60,12 +60,19 @@ class Member:
         self._requests: SimpleQueue[tuple[list[TopicPartition], Future[None]] | None] = (
             SimpleQueue()
         )
+        self._answers: SimpleQueue[KafkaError | None] = SimpleQueue()
+        """To commits: one at a time is on its way."""
         self._id = ""
         self.ids: set[str] = set()
         """All ids that the group has known it by."""
         self._trouble: KafkaError | None = None
         self._consumer = Consumer(
-            {**connection.settings(), **_settings(group, slot, session_ms)}, logger=client_log
+            {
+                **connection.settings(),
+                **_settings(group, slot, session_ms),
+                "on_commit": self._answered,
+            },
+            logger=client_log,
         )
         self._consumer.subscribe([TOPIC], on_assign=self._assigned, on_lost=self._lost)
         self._thread = threading.Thread(target=self._run, name=f"hold-{group}", daemon=True)
@@ -123,6 +130,7 @@ class Member:
         try:
             done.result(COMMIT_SECONDS)
         except TimeoutError:
+            done.cancel()
             raise KafkaException(KafkaError(KafkaError._TIMED_OUT)) from None
 
     def _serve(self) -> None:
@@ -136,21 +144,35 @@ class Member:
             self._commit_now(*request)
 
     def _commit_now(self, offsets: list[TopicPartition], done: Future[None]) -> None:
+        if not done.set_running_or_notify_cancel():
+            return  # whoever wanted it has given up, or tries again
         try:
-            if self._trouble is not None:
-                raise KafkaException(self._trouble)
-            self._consumer.commit(offsets=offsets, asynchronous=False)
+            self._consumer.commit(offsets=offsets, asynchronous=True)
+            self._await_answer()
             done.set_result(None)
         except KafkaException as error:
             if error.args[0].code() == _LOST:
                 self._trouble = error.args[0]
             done.set_exception(error)
 
+    def _await_answer(self) -> None:
+        """Polls meanwhile: else it would not learn that it is lost before brokers answer again."""
+        while self._answers.empty():
+            self._poll(ANSWER_SECONDS)
+            if self._stopping.is_set() or self.fenced or self.lost:
+                raise KafkaException(self._trouble or KafkaError(KafkaError._STATE))
+        error = self._answers.get()
+        if error is not None:
+            raise KafkaException(error)
+
+    def _answered(self, error: KafkaError | None, _: list[TopicPartition]) -> None:
+        self._answers.put(error)
+
     def _refuse_the_rest(self) -> None:
         """Whoever still waits for a commit is told that nobody will do it."""
         while not self._requests.empty():
             request = self._requests.get()
-            if request is not None:
+            if request is not None and request[1].set_running_or_notify_cancel():
                 trouble = self._trouble or KafkaError(KafkaError._STATE)
                 request[1].set_exception(KafkaException(trouble))
 
@@ -175,11 +197,13 @@ class Member:
     def _step(self) -> None:
         try:
             self._serve()
-            message = self._consumer.poll(0)
+            self._poll(0)
         except KafkaException as error:
             self._note(error.args[0])
             self._stopping.wait(RETRY_SECONDS)
-            return
+
+    def _poll(self, seconds: float) -> None:
+        message = self._consumer.poll(seconds)
         if message is not None and (trouble := message.error()) is not None:
             self._note(trouble)
 
@@ -242,6 +266,4 @@ def _settings(group: str, slot: str, session_ms: int) -> dict[str, Any]:
         "auto.offset.reset": "latest",
         "partition.assignment.strategy": "range",
         "allow.auto.create.topics": False,
-        # Else a commit that nobody answers keeps it for a minute from learning that it is lost.
-        "socket.timeout.ms": SOCKET_MS,
     }

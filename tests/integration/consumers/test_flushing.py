@@ -74,7 +74,7 @@ def test_a_session_that_ends_meanwhile_is_no_end(
     try:
         reader.commit()
         eventually(lambda: "nobody else has the name" in told(reader), what="that it is away")
-        with pytest.raises(FlushFailed, match="cannot reach the brokers.*; trying again"):
+        with pytest.raises(FlushFailed, match=r"cannot reach the brokers.*; trying again"):
             next(reader)
     finally:
         os.kill(own_broker.pid, signal.SIGCONT)
