@@ -141,9 +141,7 @@ def test_without_keeping_an_event_loop_waiting(
     assert asyncio.run(read(1)) == ["10"]
 
 
-def test_one_that_has_taken_over_from_several(
-    consumer, topics: Topics, name: str, connection: Connection, topic: str, put_out
-) -> None:
+def test_one_that_has_taken_over_from_several(consumer, topics: Topics, name: str, put_out) -> None:
     topics.create(f"{name}-2", partitions=2)
     before = [consumer(topic=f"{name}-2", partitions=p).open() for p in range(2)]
     reader = consumer(topic=f"{name}-2", take_over=True, flush=600).open()
