@@ -104,7 +104,7 @@ class Pump:
         except KeyboardInterrupt:
             ending = Ending.STOPPED
         if ending is Ending.DONE and self.named:
-            self._commit()
+            self._commit(stopping)
         if ending is not Ending.DONE:
             discard(self.out)
         return ending
@@ -112,7 +112,7 @@ class Pump:
     def _run(self, stopping: StoppingSignals) -> Ending:
         left = self.limit
         while not stopping.asked and left != 0:
-            records = self._take(left)
+            records = self._take(left, stopping)
             if records is None:
                 return Ending.DONE
             if not records and unheard(self.out):
@@ -121,22 +121,25 @@ class Pump:
             left = None if left is None else left - self.style.count(records)
         return Ending.DONE if left == 0 else Ending.STOPPED
 
-    def _take(self, limit: int | None) -> list[Any] | None:
+    def _take(self, limit: int | None, stopping: StoppingSignals) -> list[Any] | None:
         size = UNIT if limit is None else min(limit, UNIT)
-        return _patiently(lambda: self.style.take(self.consumer, size))
+        return _patiently(lambda: self.style.take(self.consumer, size), stopping)
 
-    def _commit(self) -> None:
-        _patiently(self.consumer.commit)
+    def _commit(self, stopping: StoppingSignals) -> None:
+        _patiently(self.consumer.commit, stopping)
 
     def _write(self, records: list[Any], stopping: StoppingSignals) -> None:
         if records:
             write_all(self.out, self.style.print(records), stopping)
         if self.named and not self.at_end:
-            self._commit()
+            self._commit(stopping)
 
 
-def _patiently(call: Callable[[], T]) -> T:
-    """Its answer; that positions could not be stored, which is tried again, is told meanwhile."""
+def _patiently(call: Callable[[], T], stopping: StoppingSignals) -> T:
+    """Its answer; that positions could not be stored, which is tried again, is told meanwhile.
+
+    KeyboardInterrupt if that goes on and a stop is requested. What was committed stays so.
+    """
     from penstock.consumers import FlushFailed
 
     while True:
@@ -144,6 +147,8 @@ def _patiently(call: Callable[[], T]) -> T:
             return call()
         except FlushFailed as error:
             warn(str(error))
+            if stopping.asked:
+                raise KeyboardInterrupt from error
 
 
 def write_all(out: BinaryIO, data: bytes, stopping: StoppingSignals) -> None:

@@ -36,8 +36,10 @@ class Consumer:
     to do if the stored place is no longer in the log: "fail", or go on "earliest" or "latest".
 
     A name is held by one process for each partition: another is refused with NameHeld unless it
-    says ``take_over``, and the first can then no longer commit (Fenced). With ``share``, instances
-    of one name divide the partitions among themselves instead, and again when one comes or goes.
+    says ``take_over``, and the first can then no longer commit (Fenced). One that was out of touch
+    with the brokers goes on if nobody came meanwhile, and raises FlushFailed as long as it cannot
+    see that. With ``share``, instances of one name divide the partitions among themselves instead,
+    and again when one comes or goes.
 
     Opens with ``with``, ``async with`` or the first record; use from one thread at a time.
     """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
@@ -11,10 +11,11 @@ from confluent_kafka import KafkaException, TopicCollection
 
 from penstock.consumers.entries import Entry, Place, Snapshot, TopicDefaults, now
 from penstock.consumers.errors import NameHeld, NoSuchConsumer
-from penstock.consumers.hold import Hold, members_of, rivals_in
+from penstock.consumers.hold import Hold
 from penstock.consumers.offset import Offset
 from penstock.consumers.options import Options
 from penstock.consumers.registry import Registry
+from penstock.consumers.rivals import members_of, rivals_in
 from penstock.consumers.slots import Slot
 from penstock.consumers.starting import Ranges, find_topic
 from penstock.kafka import clients, groups, topics
@@ -254,11 +255,19 @@ class Directory:
         """The group first: what is only in the registry can be forgotten again."""
         held = members_of(self._admin, name)
         leaving = [str(slot) for slot in held if any(_holds(slot, p) for p in places)]
+        if leaving:
+            self._disown(places, snapshot)
         groups.remove_members(self._connection, name, leaving)
         groups.forget(self._connection, name, [(p.topic, p.partition) for p in places])
         self._registry.write(dict.fromkeys(places))
         if len(snapshot.of(name)) == len(places):
             self._registry.write_ttl(name, None)
+
+    def _disown(self, places: list[Place], snapshot: Snapshot) -> None:
+        """First: who is removed from the group comes back if nobody else has used the name."""
+        known = {place: snapshot.entries[place] for place in places}
+        self._registry.write({p: replace(entry, holder=None) for p, entry in known.items()})
+        self._registry.flush()
 
 
 def _name(place: Place) -> str:

@@ -32,6 +32,16 @@ class NameHeld(ConsumerError):
 class Fenced(ConsumerError):
     """Another process has taken over this name: nothing can be committed here any more."""
 
+    @staticmethod
+    def of(name: str) -> Fenced:
+        """Of this name."""
+        return Fenced(
+            f'consumer "{name}" was taken over by another process, or was away for longer than its '
+            "session and somebody else used the name meanwhile: nothing is read, and nothing can "
+            "be committed here any more. What was handed out since the last flush is read again "
+            "there."
+        )
+
 
 class OffsetGone(ConsumerError):
     """The place to continue at is no longer in the log."""
@@ -39,6 +49,10 @@ class OffsetGone(ConsumerError):
 
 class FlushFailed(ConsumerError):
     """Positions could not be stored; it is being tried again."""
+
+
+class SessionOver(FlushFailed):
+    """The holder of a name was out of touch for too long: it must be seen whether anybody came."""
 
 
 class TopicExists(ConsumerError):

@@ -34,7 +34,6 @@ class Unread:
     def __init__(self, spark: SparkSession, options: Options, connection: Connection) -> None:
         admin = clients.admin(connection)
         topic = find_topic(admin, options.topic, options.partitions)
-        self._name = options.name
         self._closed = False
         self._keeper = Keeper(options, connection, admin, topic)
         self._keeper.hold()
@@ -76,7 +75,7 @@ class Unread:
     def commit(self) -> None:
         """All of the range is done: return when that is stored. Fenced if another took over."""
         if self._keeper.fenced:
-            raise Fenced(f'consumer "{self._name}" was taken over: this range is read again there')
+            raise Fenced.of(self._keeper.name)
         self._keeper.store(self.ends)
         self._stands = self.ends
         self._keeper.flush()

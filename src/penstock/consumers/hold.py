@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from penstock.consumers.entries import Snapshot
-from penstock.consumers.errors import NameHeld
+from penstock.consumers.absence import Absence, Stored
+from penstock.consumers.errors import Fenced, NameHeld
 from penstock.consumers.holder import Holder
 from penstock.consumers.member import SESSION_MS, Member
 from penstock.consumers.registry import Registry
+from penstock.consumers.rivals import Rival, members_of, rivals_in
 from penstock.consumers.slots import Slot
 from penstock.kafka import groups
 from penstock.kafka.clients import Connection, GroupAdmin
@@ -20,22 +22,6 @@ from penstock.kafka.topics import Position
 log = logging.getLogger(__name__)
 
 JOIN_SECONDS = 45.0
-
-
-@dataclass(frozen=True)
-class Rival:
-    """A member of the group, whose slot may overlap ours."""
-
-    slot: Slot
-    member: str
-    holder: Holder | None
-    """What the registry knows of it."""
-
-    def gone(self) -> bool:
-        """Whether it is only the trace of a process that has ended."""
-        if self.holder is None or self.holder.member != self.member:
-            return False  # somebody has joined who has not said so in the registry yet
-        return self.holder.released or self.holder.ended
 
 
 class Hold:
@@ -51,17 +37,29 @@ class Hold:
         self._admin = admin
         self._registry = registry
         self._members: list[Member] = []
+        """The first has our own slot; others have those of whoever was taken over from."""
+        self._ids: set[str] = set()
+        self._visited = False
+        self._session_ms = SESSION_MS
+        self._absence = Absence(admin, registry, name, slot)
+        self._changing = threading.Lock()
 
     @property
     def fenced(self) -> bool:
-        """Whether somebody else has taken over."""
-        return any(member.fenced for member in self._members)
+        """Whether somebody else has taken over, or has come while we were away."""
+        return self._visited or any(member.fenced for member in self._members)
+
+    @property
+    def lost(self) -> bool:
+        """Whether the session is over, and nobody knows yet whether somebody came."""
+        return not self.fenced and any(member.lost for member in self._members)
 
     def take(self, *, take_over: bool, session_ms: int = SESSION_MS) -> None:
         """Become the only one; NameHeld if another is and may not be fenced.
 
         Traces of processes that have ended are no obstacle.
         """
+        self._session_ms = session_ms
         members = self._members_of_the_group()
         alive = [rival for rival in self._rivals(members) if not rival.gone()]
         if alive and not take_over:
@@ -71,7 +69,7 @@ class Hold:
         # A member that was merely removed would join again: with its slot taken it cannot.
         slots = [self.slot, *(rival.slot for rival in alive if rival.slot != self.slot)]
         try:
-            self._join([str(slot) for slot in slots], session_ms)
+            self._join([str(slot) for slot in slots])
             self._refuse_newcomers(slots)
             self.holder = replace(self.holder, member=self._members[0].id)
         except BaseException:
@@ -79,19 +77,58 @@ class Hold:
             raise
 
     def commit(self, places: Mapping[Position, int]) -> None:
-        """Store positions; Fenced if another has taken over."""
+        """Store positions; Fenced if another has taken over, SessionOver if we were away."""
         self._members[0].commit(places)
+
+    def regain(self, stored: Stored) -> None:
+        """Have the right again after the session was over, if nobody came; Fenced, for good, if
+        somebody did. A fault of the kafka room if that cannot be seen yet."""
+        with self._changing:
+            if not self.lost:
+                return
+            self._absence.reach()
+            try:
+                self._come_back(stored)
+            except (NameHeld, Fenced) as error:
+                self._visited = True
+                raise Fenced.of(self.name) from error
+
+    def _come_back(self, stored: Stored) -> None:
+        for each in self._members:
+            self._ids |= each.ids
+        self._absence.refuse_visitors(self.holder, self._ids, stored)
+        first, *others = self._members
+        mine = self._rejoined(stored) if first.lost else first
+        # The slots of others need not be held any more: who was fenced there is fenced for good.
+        self._members = [mine, *(each for each in others if not each.lost)]
+        self.holder = replace(self.holder, member=mine.id)
+
+    def _rejoined(self, stored: Stored) -> Member:
+        """Looks once more then: somebody may have come after the first look."""
+        member = Member(self._connection, self.name, str(self.slot), self._session_ms)
+        try:
+            member.wait_until_joined(JOIN_SECONDS)
+            self._ids |= member.ids
+            self._absence.refuse_visitors(self.holder, self._ids, stored)
+        except BaseException as error:
+            member.stop()
+            self._ids |= member.ids
+            if isinstance(error, NameHeld | Fenced) and member.id and not member.fenced:
+                self._leave([member.slot])
+            raise
+        return member
 
     def release(self, *, leave: bool = False) -> None:
         """Let go. The next one with the same slot joins at once, since static members come back;
         for others the group waits for the rest of the session, unless the member ``leave``\\ s."""
-        for member in self._members:
-            member.stop()
-        # What was held of others is known to the registry by the first alone.
-        leaving = self._members if leave else self._members[1:]
-        if leaving and not self.fenced:
-            self._leave([member.slot for member in leaving if member.id])
-        self._members = []
+        with self._changing:
+            for member in self._members:
+                member.stop()
+            # What was held of others is known to the registry by the first alone.
+            leaving = self._members if leave else self._members[1:]
+            if leaving and not (self.fenced or self.lost):
+                self._leave([member.slot for member in leaving if member.id])
+            self._members = []
 
     def _leave(self, slots: list[str]) -> None:
         try:
@@ -99,9 +136,9 @@ class Hold:
         except KafkaFault as error:
             log.debug("group %s is left when its session is over: %s", self.name, error)
 
-    def _join(self, slots: list[str], session_ms: int) -> None:
+    def _join(self, slots: list[str]) -> None:
         for slot in slots:
-            self._members.append(Member(self._connection, self.name, slot, session_ms))
+            self._members.append(Member(self._connection, self.name, slot, self._session_ms))
         for member in self._members:
             member.wait_until_joined(JOIN_SECONDS)
 
@@ -132,31 +169,3 @@ class Hold:
             "from it (--take-over, take_over=True), which ends its right to commit. If it was "
             f"killed, its name is free again after {SESSION_MS // 1000} s."
         )
-
-
-def members_of(admin: GroupAdmin, name: str) -> dict[Slot, str]:
-    """Who holds what under a name; NameHeld if its members share its partitions."""
-    members = groups.static_members(admin, name)
-    if None in members:
-        raise NameHeld(
-            f'group "{name}" has members that share its partitions: stop them first, or share '
-            "with them (share=True)."
-        )
-    slots = {Slot.parse(text or ""): member for text, member in members.items()}
-    return {slot: member for slot, member in slots.items() if slot is not None}
-
-
-def rivals_in(snapshot: Snapshot, name: str, members: Mapping[Slot, str]) -> list[Rival]:
-    """Whoever holds these slots of a name, as far as is known."""
-    found = members.items()
-    return [Rival(slot, member, _holder(snapshot, name, slot)) for slot, member in found]
-
-
-def _holder(snapshot: Snapshot, name: str, slot: Slot) -> Holder | None:
-    """Whoever was the last to hold a partition of the slot."""
-    found = [
-        entry
-        for place, entry in snapshot.of(name, slot.topic).items()
-        if slot.covers(place.partition) and entry.holder
-    ]
-    return max(found, key=lambda entry: entry.seen).holder if found else None

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Protocol
 
+from penstock.consumers.absence import Stored
 from penstock.consumers.entries import Entry, Place, Snapshot, now
+from penstock.consumers.errors import SessionOver
 from penstock.consumers.hold import Hold
 from penstock.consumers.holder import Holder
 from penstock.consumers.options import Options
@@ -15,7 +17,7 @@ from penstock.consumers.progress import Places
 from penstock.consumers.registry import Registry
 from penstock.consumers.starting import Ranges, Topic, added_since, starts, stored_places
 from penstock.kafka.clients import Connection, GroupAdmin
-from penstock.kafka.errors import BrokerUnavailable
+from penstock.kafka.errors import BrokerUnavailable, KafkaFault
 from penstock.kafka.topics import Position
 
 SEEN_SECONDS = 60.0
@@ -31,10 +33,17 @@ class Right(Protocol):
 
     @property
     def fenced(self) -> bool:
-        """Whether it was lost for good."""
+        """Whether somebody else has it."""
+
+    @property
+    def lost(self) -> bool:
+        """Whether it must be seen if somebody else has it."""
 
     def commit(self, places: Mapping[Position, int]) -> None:
-        """Store positions; Fenced if somebody else has the right by now."""
+        """Store positions; Fenced if somebody else has the right by now, SessionOver if lost."""
+
+    def regain(self, stored: Stored) -> None:
+        """Have it again if it was lost and nobody came; Fenced if somebody did."""
 
     def release(self, *, leave: bool = False) -> None:
         """Give it back; ``leave`` if the next one may be of another kind."""
@@ -58,6 +67,8 @@ class Keeper:
         self._registry = Registry(connection, admin)
         self._right: Right | None = None
         self._stored: Places = {}
+        self._in_group: dict[int, set[int]] = {}
+        """What the group has of each partition: more than one where that is not known for sure."""
         self._seen = time.monotonic()
 
     @property
@@ -69,6 +80,24 @@ class Keeper:
     def fenced(self) -> bool:
         """Whether somebody else has taken over the name."""
         return self._right is not None and self._right.fenced
+
+    @property
+    def lost(self) -> bool:
+        """Whether it must be seen first if somebody else has taken over the name."""
+        return self._right is not None and self._right.lost
+
+    def regain(self) -> None:
+        """Go on with a name that was lost, if nobody else used it meanwhile; else Fenced."""
+        if self._right is None or not self._right.lost:
+            return
+        try:
+            self._right.regain({(self.topic.name, p): s for p, s in self._in_group.items()})
+        except KafkaFault as error:
+            raise BrokerUnavailable(
+                f'consumer "{self.name}" was away for longer than its session, and cannot reach '
+                f"the brokers to make sure that nobody else has the name ({error})"
+            ) from error
+        self.forget()  # the registry is to know the new member
 
     def hold(self) -> None:
         """Become the only one who stores under the name; NameHeld if another does."""
@@ -114,6 +143,14 @@ class Keeper:
 
     def store(self, places: Mapping[int, int], *, released: bool = False) -> None:
         """Store what is new of these; now and then all, which says that the consumer is there."""
+        self.regain()
+        try:
+            self._store_new(places, released=released)
+        except SessionOver:
+            self.regain()
+            self._store_new(places, released=released)
+
+    def _store_new(self, places: Mapping[int, int], *, released: bool) -> None:
         new = {p: place for p, place in places.items() if self._stored.get(p) != place}
         if released or time.monotonic() - self._seen >= self.every:
             new = dict(places)
@@ -124,7 +161,7 @@ class Keeper:
         """In the group first: whoever may not commit there says nothing in the registry either."""
         right, topic = self._right, self.topic
         assert right is not None  # noqa: S101 (asked before)
-        right.commit({(topic.name, p): place for p, place in places.items()})
+        self._commit(right, places)
         self._stored.update(places)
         self._seen = time.monotonic()
         self._registry.write(
@@ -133,6 +170,12 @@ class Keeper:
                 for p, place in places.items()
             }
         )
+
+    def _commit(self, right: Right, places: Mapping[int, int]) -> None:
+        for partition in places.keys() & self._in_group.keys():
+            self._in_group[partition].add(places[partition])
+        right.commit({(self.topic.name, p): place for p, place in places.items()})
+        self._in_group.update({p: {place} for p, place in places.items()})
 
     def _entry(self, right: Right, place: int, *, released: bool) -> Entry:
         every, holder = int(self.every * 1000), replace(right.holder, released=released)

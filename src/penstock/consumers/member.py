@@ -2,7 +2,8 @@
 
 The group is a classic one; the member subscribes to the registry's topic and never reads it. As
 long as it is the one that the broker knows by this slot, it may commit: whoever joins with the same
-slot later fences it for good.
+slot later fences it for good. A member whose session is over is lost, and never joins again by
+itself: whoever wants to go on makes sure that nobody came meanwhile, and makes another.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
-from penstock.consumers.errors import Fenced
+from penstock.consumers.errors import Fenced, SessionOver
 from penstock.consumers.registry import TOPIC
 from penstock.kafka.clients import Connection
 from penstock.kafka.clients import log as client_log
@@ -37,12 +38,12 @@ LONGEST_POLL_MS = 86_400_000
 COMMIT_SECONDS = 20.0
 STOP_SECONDS = 10.0
 RETRY_SECONDS = 0.1
+ANSWER_SECONDS = 0.005
 JOINING_SECONDS, POLL_SECONDS = 0.01, 0.1
 """How often the client is polled, before it has joined and later."""
 _REBALANCING = frozenset({KafkaError.REBALANCE_IN_PROGRESS, KafkaError.ILLEGAL_GENERATION})
-_FENCED = frozenset(
-    {KafkaError.FENCED_INSTANCE_ID, KafkaError.UNKNOWN_MEMBER_ID, KafkaError._FATAL}
-)
+_FENCED = frozenset({KafkaError.FENCED_INSTANCE_ID, KafkaError._FATAL})
+_LOST = KafkaError.UNKNOWN_MEMBER_ID
 
 
 class Member:
@@ -59,10 +60,19 @@ class Member:
         self._requests: SimpleQueue[tuple[list[TopicPartition], Future[None]] | None] = (
             SimpleQueue()
         )
+        self._answers: SimpleQueue[KafkaError | None] = SimpleQueue()
+        """To commits: one at a time is on its way."""
         self._id = ""
+        self.ids: set[str] = set()
+        """All ids that the group has known it by."""
         self._trouble: KafkaError | None = None
         self._consumer = Consumer(
-            {**connection.settings(), **_settings(group, slot, session_ms)}, logger=client_log
+            {
+                **connection.settings(),
+                **_settings(group, slot, session_ms),
+                "on_commit": self._answered,
+            },
+            logger=client_log,
         )
         self._consumer.subscribe([TOPIC], on_assign=self._assigned, on_lost=self._lost)
         self._thread = threading.Thread(target=self._run, name=f"hold-{group}", daemon=True)
@@ -76,7 +86,12 @@ class Member:
     @property
     def fenced(self) -> bool:
         """Whether somebody else has the slot."""
-        return self._trouble is not None and self._trouble.code() in _FENCED
+        return self._trouble is not None and _is_final(self._trouble)
+
+    @property
+    def lost(self) -> bool:
+        """Whether its session is over: somebody else may have the slot."""
+        return self._trouble is not None and self._trouble.code() == _LOST
 
     def wait_until_joined(self, seconds: float) -> None:
         """Return when it may commit; a fault of the kafka room, or Fenced, if it may not."""
@@ -91,7 +106,7 @@ class Member:
                 )
 
     def commit(self, places: Mapping[Position, int]) -> None:
-        """Store positions; Fenced if somebody else holds the slot by now."""
+        """Store positions; Fenced if somebody else holds the slot, SessionOver if it is lost."""
         offsets = [TopicPartition(t, p, offset) for (t, p), offset in places.items()]
         deadline = time.monotonic() + COMMIT_SECONDS
         while True:
@@ -115,6 +130,7 @@ class Member:
         try:
             done.result(COMMIT_SECONDS)
         except TimeoutError:
+            done.cancel()
             raise KafkaException(KafkaError(KafkaError._TIMED_OUT)) from None
 
     def _serve(self) -> None:
@@ -128,19 +144,35 @@ class Member:
             self._commit_now(*request)
 
     def _commit_now(self, offsets: list[TopicPartition], done: Future[None]) -> None:
+        if not done.set_running_or_notify_cancel():
+            return  # whoever wanted it has given up, or tries again
         try:
-            if self._trouble is not None:
-                raise KafkaException(self._trouble)
-            self._consumer.commit(offsets=offsets, asynchronous=False)
+            self._consumer.commit(offsets=offsets, asynchronous=True)
+            self._await_answer()
             done.set_result(None)
         except KafkaException as error:
+            if error.args[0].code() == _LOST:
+                self._trouble = error.args[0]
             done.set_exception(error)
+
+    def _await_answer(self) -> None:
+        """Polls meanwhile: else it would not learn that it is lost before brokers answer again."""
+        while self._answers.empty():
+            self._poll(ANSWER_SECONDS)
+            if self._stopping.is_set() or self.fenced or self.lost:
+                raise KafkaException(self._trouble or KafkaError(KafkaError._STATE))
+        error = self._answers.get()
+        if error is not None:
+            raise KafkaException(error)
+
+    def _answered(self, error: KafkaError | None, _: list[TopicPartition]) -> None:
+        self._answers.put(error)
 
     def _refuse_the_rest(self) -> None:
         """Whoever still waits for a commit is told that nobody will do it."""
         while not self._requests.empty():
             request = self._requests.get()
-            if request is not None:
+            if request is not None and request[1].set_running_or_notify_cancel():
                 trouble = self._trouble or KafkaError(KafkaError._STATE)
                 request[1].set_exception(KafkaException(trouble))
 
@@ -156,7 +188,7 @@ class Member:
 
     def _run(self) -> None:
         try:
-            while not self._stopping.is_set() and not self.fenced:
+            while not (self._stopping.is_set() or self.fenced or self.lost):
                 self._step()
         finally:
             self._consumer.close()
@@ -165,16 +197,18 @@ class Member:
     def _step(self) -> None:
         try:
             self._serve()
-            message = self._consumer.poll(0)
+            self._poll(0)
         except KafkaException as error:
             self._note(error.args[0])
             self._stopping.wait(RETRY_SECONDS)
-            return
+
+    def _poll(self, seconds: float) -> None:
+        message = self._consumer.poll(seconds)
         if message is not None and (trouble := message.error()) is not None:
             self._note(trouble)
 
     def _note(self, error: KafkaError) -> None:
-        if error.fatal() or error.code() in _FENCED | DENIED:
+        if _is_final(error) or error.code() in DENIED | {_LOST}:
             self._trouble = error
         else:
             log.debug("group %s: %s", self.group, describe(error))
@@ -184,28 +218,40 @@ class Member:
         known = consumer.memberid() or ""
         if self._id and known != self._id:
             # It was away for longer than its session: somebody may have been here meanwhile.
-            self._trouble = KafkaError(KafkaError.UNKNOWN_MEMBER_ID)
+            self._trouble = KafkaError(_LOST)
         self._id = self._id or known
+        self.ids.add(known)
         self._joined.set()
 
-    def _lost(self, *_: Any) -> None:
-        """Never returns: as soon as it did, the client would join again, and so fence whoever has
-        the slot by now. Nor can it be closed before; so it stays, idle, as long as the process."""
-        self._trouble = KafkaError(KafkaError.UNKNOWN_MEMBER_ID)
-        self._parked.set()
+    def _lost(self, consumer: Consumer, _: list[Any]) -> None:
+        """As soon as this has returned, the client would join again, and so fence whoever has the
+        slot by now, if it were still to be a member."""
+        self._trouble = KafkaError(_LOST)
         self._refuse_the_rest()
+        try:
+            consumer.unsubscribe()
+        except KafkaException as error:
+            self._note(error.args[0])
+            if not self.fenced:
+                self._park()
+
+    def _park(self) -> None:
+        """Never returns: it stays, idle, as long as the process."""
+        self._parked.set()
         threading.Event().wait()
 
     def _fault(self, error: KafkaError) -> Exception:
-        if error.code() in _FENCED or error.fatal():
-            return Fenced(
-                f'consumer "{self.group}" has been taken over by another process, or was away for '
-                "longer than its session: nothing can be committed here any more. What was handed "
-                "out since the last flush is read again there."
-            )
+        if _is_final(error):
+            return Fenced.of(self.group)
+        if error.code() == _LOST:
+            return SessionOver(f'consumer "{self.group}" was away for longer than its session')
         if error.code() in DENIED:
             return AccessDenied(f"use group {self.group}", error)
         return BrokerUnavailable(describe(error))
+
+
+def _is_final(error: KafkaError) -> bool:
+    return error.fatal() or error.code() in _FENCED
 
 
 def _settings(group: str, slot: str, session_ms: int) -> dict[str, Any]:

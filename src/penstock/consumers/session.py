@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 PATIENCE = 0.1
+RETRY_SECONDS = 1.0
 GROWTH_SECONDS = 60.0
 """How often it is looked whether the topic has got more partitions."""
 
@@ -203,6 +204,8 @@ class Session:
             with self._lock:
                 self.progress.next_batch(batch)
             self._register_gained()
+            if self._keeper.lost:
+                self.raise_trouble()  # the next call has the batch
             if batch.size or (deadline is not None and time.monotonic() >= deadline):
                 return batch
             self.raise_trouble()
@@ -235,22 +238,33 @@ class Session:
 
     def raise_trouble(self) -> None:
         """Tell what went wrong in the background."""
-        if self._keeper.fenced:
-            raise Fenced(
-                f'consumer "{self._options.name}" was taken over by another process, or was away '
-                "for longer than its session: it reads no further here, and what was handed out "
-                "since the last flush is read again there."
-            )
+        self._raise_fenced()
+        if self._keeper.lost:
+            self._regain()
         trouble, self._trouble = self._trouble, None
         if trouble is not None:
             raise trouble
 
+    def _raise_fenced(self) -> None:
+        if self._keeper.fenced:
+            raise Fenced.of(self._options.name or "")
+
+    def _regain(self) -> None:
+        """Nothing is handed out before it is known that nobody else has the name."""
+        try:
+            self._store()
+        except KafkaFault as error:
+            self._closed.wait(RETRY_SECONDS)  # whoever asks again and again keeps no broker busy
+            raise FlushFailed(f"{error}; trying again") from error
+        self._trouble = None  # which was about that
+
     def commit(self, record: Record | None = None) -> None:
         """Mark everything handed out as done; or a record, and those before it in its partition."""
         self._refuse_unless_stored()
-        self.raise_trouble()
+        self._raise_fenced()
         with self._lock:
             self.progress.commit(None if record is None else {record.partition: record.offset + 1})
+        self.raise_trouble()
 
     def flush(self) -> None:
         """Return when what is committed is stored."""

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
+from penstock.consumers.absence import Stored
 from penstock.consumers.errors import NameHeld
 from penstock.consumers.fetching import READER_SETTINGS, Fetcher
 from penstock.consumers.holder import Holder
@@ -47,7 +48,7 @@ class SharedReading:
         ``on_failed`` is called if what was to be committed was not stored.
         """
         self.holder = Holder.here()
-        self.fenced = False
+        self.fenced = self.lost = False
         self.finished = False
         self._topic = options.topic
         self._on_gained = on_gained
@@ -114,6 +115,9 @@ class SharedReading:
 
     def release(self, *, leave: bool = False) -> None:
         """Nothing: the group learns it from ``close``."""
+
+    def regain(self, stored: Stored) -> None:
+        """Nothing: it is not lost for long, since its group takes it in again."""
 
     def extend(self, starts: Places) -> None:
         """Nothing to do: its group is given new partitions by Kafka."""

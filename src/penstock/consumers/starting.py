@@ -42,6 +42,8 @@ def find_topic(admin: GroupAdmin, name: str, wanted: Iterable[int] = ()) -> Topi
         found = asked[name].result(topics.ADMIN_TIMEOUT + 5)
     except KafkaException as error:
         raise no_topic(name, error) from error
+    except TimeoutError:  # as happens to a process that was frozen meanwhile
+        raise BrokerUnavailable(f"nobody has answered about topic {name} in time") from None
     every = frozenset(partition.id for partition in found.partitions)
     if missing := sorted(frozenset(wanted) - every):
         listed = ", ".join(map(str, missing))

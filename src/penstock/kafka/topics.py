@@ -196,6 +196,8 @@ def _list_offsets(
                     raise BrokerUnavailable(describe(error)) from error
                 if code in LEADERLESS:
                     left.add((tp.topic, tp.partition))
+            except TimeoutError:  # as happens to a process that was frozen meanwhile
+                raise BrokerUnavailable(f"nobody has answered about topic {tp.topic}") from None
         if left:
             time.sleep(0.05)
             # The client would go on believing what it has heard of the partition's leader.

@@ -5,21 +5,40 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
+from functools import partialmethod
 from itertools import islice
 
 import pytest
 
 from penstock.consumers import Consumer, FlushFailed
+from penstock.consumers.hold import Hold
 from penstock.embedded import EmbeddedBroker, Jars, Java
 from penstock.kafka import clients, groups
-from penstock.kafka.clients import Connection
 from topics import Topics
 from waiting import eventually
 
-TOPIC, NAME = "numbers", "reader"
+SHORTEST_SESSION_MS = 6000
+"""That brokers allow."""
 
 
 @pytest.fixture
+def reader(
+    own_broker: EmbeddedBroker, name: str, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Consumer]:
+    """Reads ten numbers from a topic of the test's own, and gives up a commit soon."""
+    monkeypatch.setattr("penstock.consumers.member.COMMIT_SECONDS", 1.0)
+    monkeypatch.setattr("penstock.consumers.absence.REACH_SECONDS", 1.0)
+    short = partialmethod(Hold.take, session_ms=SHORTEST_SESSION_MS)
+    monkeypatch.setattr(Hold, "take", short)
+    servers = own_broker.bootstrap_servers
+    topics = Topics(servers)
+    topics.create(name)
+    topics.produce(name, [b"%d" % number for number in range(10)])
+    with Consumer(name, name, strategy="manual", flush=0.2, bootstrap_servers=servers) as reader:
+        yield reader
+
+
+@pytest.fixture(scope="module")
 def own_broker(
     tmp_path_factory: pytest.TempPathFactory, java: Java, jars: Jars
 ) -> Iterator[EmbeddedBroker]:
@@ -29,29 +48,41 @@ def own_broker(
 
 
 def test_what_could_not_be_stored_is_told_and_stored_later(
-    own_broker: EmbeddedBroker, monkeypatch: pytest.MonkeyPatch
+    own_broker: EmbeddedBroker, reader: Consumer
 ) -> None:
-    monkeypatch.setattr("penstock.consumers.member.COMMIT_SECONDS", 1.0)
-    servers = own_broker.bootstrap_servers
-    topics = Topics(servers)
-    topics.create(TOPIC)
-    topics.produce(TOPIC, [b"%d" % number for number in range(10)])
-    reader = Consumer(TOPIC, NAME, strategy="manual", flush=0.2, bootstrap_servers=servers)
-    with reader:
-        assert [record.text for record in islice(reader, 4)] == ["0", "1", "2", "3"]
-        os.kill(own_broker.pid, signal.SIGSTOP)
-        try:
-            reader.commit()
-            text = eventually(lambda: told(reader), within=8, what="that it could not be stored")
-        finally:
-            os.kill(own_broker.pid, signal.SIGCONT)
-        assert "positions could not be stored" in text
-        assert "tried again" in text
-        eventually(lambda: stored(servers) == 4, what="what was stored in the background")
-        eventually(lambda: not told(reader), within=20, what="nothing more to tell")
-        reader.commit(next(reader))
-        reader.flush()
-        assert stored(servers) == 5
+    assert [record.text for record in islice(reader, 4)] == ["0", "1", "2", "3"]
+    os.kill(own_broker.pid, signal.SIGSTOP)
+    try:
+        reader.commit()
+        text = eventually(lambda: told(reader), within=8, what="that it could not be stored")
+    finally:
+        os.kill(own_broker.pid, signal.SIGCONT)
+    assert "positions could not be stored" in text
+    assert "tried again" in text
+    eventually(lambda: stored(reader) == 4, what="what was stored in the background")
+    eventually(lambda: not told(reader), within=20, what="nothing more to tell")
+    reader.commit(next(reader))
+    reader.flush()
+    assert stored(reader) == 5
+
+
+def test_a_session_that_ends_meanwhile_is_no_end(
+    own_broker: EmbeddedBroker, reader: Consumer
+) -> None:
+    assert len(list(islice(reader, 10))) == 10
+    os.kill(own_broker.pid, signal.SIGSTOP)
+    try:
+        reader.commit()
+        eventually(lambda: "nobody else has the name" in told(reader), what="that it is away")
+        with pytest.raises(FlushFailed, match=r"cannot reach the brokers.*; trying again"):
+            next(reader)
+    finally:
+        os.kill(own_broker.pid, signal.SIGCONT)
+    eventually(lambda: not told(reader), what="that it is back")
+    Topics(own_broker.bootstrap_servers).produce(reader.options.topic, [b"10"])
+    assert next(reader).text == "10"
+    reader.flush()
+    assert stored(reader) >= 10
 
 
 def told(reader: Consumer) -> str:
@@ -63,6 +94,6 @@ def told(reader: Consumer) -> str:
     return ""
 
 
-def stored(servers: str) -> int:
-    found = groups.committed(clients.admin(Connection(servers)), NAME)
-    return found[(TOPIC, 0)][0]
+def stored(reader: Consumer) -> int:
+    found = groups.committed(clients.admin(reader._connection), reader.options.name or "")
+    return found[(reader.options.topic, 0)][0]

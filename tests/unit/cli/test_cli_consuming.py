@@ -132,6 +132,16 @@ def test_a_failed_flush_that_a_commit_tells_of_does_not_end_it(
     assert capsys.readouterr().err == "not stored\n"
 
 
+def test_a_signal_ends_it_while_nothing_can_be_stored() -> None:
+    class Away(FakeConsumer):
+        def take(self, limit: int | None = None, *, patience: float | None = None) -> Any:
+            os.kill(os.getpid(), signal.SIGTERM)
+            raise FlushFailed("cannot reach the brokers")
+
+    with StoppingSignals() as stopping:
+        assert pump(Away([0])).run(stopping) is Ending.STOPPED
+
+
 def test_a_signal_ends_it_between_two_batches() -> None:
     class Signalled(FakeConsumer):
         def take(self, limit: int | None = None, *, patience: float | None = None) -> Any:

@@ -1,0 +1,57 @@
+"""Others in the group of a name, as far as the group and the registry know them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from penstock.consumers.entries import Snapshot
+from penstock.consumers.errors import NameHeld
+from penstock.consumers.holder import Holder
+from penstock.consumers.slots import Slot
+from penstock.kafka import groups
+from penstock.kafka.clients import GroupAdmin
+
+
+@dataclass(frozen=True)
+class Rival:
+    """A member of the group, whose slot may overlap ours."""
+
+    slot: Slot
+    member: str
+    holder: Holder | None
+    """What the registry knows of it."""
+
+    def gone(self) -> bool:
+        """Whether it is only the trace of a process that has ended."""
+        if self.holder is None or self.holder.member != self.member:
+            return False  # somebody has joined who has not said so in the registry yet
+        return self.holder.released or self.holder.ended
+
+
+def members_of(admin: GroupAdmin, name: str) -> dict[Slot, str]:
+    """Who holds what under a name; NameHeld if its members share its partitions."""
+    members = groups.static_members(admin, name)
+    if None in members:
+        raise NameHeld(
+            f'group "{name}" has members that share its partitions: stop them first, or share '
+            "with them (share=True)."
+        )
+    slots = {Slot.parse(text or ""): member for text, member in members.items()}
+    return {slot: member for slot, member in slots.items() if slot is not None}
+
+
+def rivals_in(snapshot: Snapshot, name: str, members: Mapping[Slot, str]) -> list[Rival]:
+    """Whoever holds these slots of a name, as far as is known."""
+    found = members.items()
+    return [Rival(slot, member, _holder(snapshot, name, slot)) for slot, member in found]
+
+
+def _holder(snapshot: Snapshot, name: str, slot: Slot) -> Holder | None:
+    """Whoever was the last to hold a partition of the slot."""
+    found = [
+        entry
+        for place, entry in snapshot.of(name, slot.topic).items()
+        if slot.covers(place.partition) and entry.holder
+    ]
+    return max(found, key=lambda entry: entry.seen).holder if found else None
