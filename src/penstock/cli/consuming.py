@@ -99,12 +99,12 @@ class Pump:
         """Go on until one of the endings."""
         try:
             ending = self._run(stopping)
+            if ending is Ending.DONE and self.named:
+                self._commit(stopping)
         except BrokenPipeError:
             ending = Ending.UNHEARD
         except KeyboardInterrupt:
             ending = Ending.STOPPED
-        if ending is Ending.DONE and self.named:
-            self._commit(stopping)
         if ending is not Ending.DONE:
             discard(self.out)
         return ending

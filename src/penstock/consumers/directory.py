@@ -257,7 +257,8 @@ class Directory:
         leaving = [str(slot) for slot in held if any(_holds(slot, p) for p in places)]
         if leaving:
             self._disown(places, snapshot)
-        groups.remove_members(self._connection, name, leaving)
+            groups.remove_members(self._connection, name, dict.fromkeys(leaving))
+            self._disown(places, snapshot)  # it may have stored something in between
         groups.forget(self._connection, name, [(p.topic, p.partition) for p in places])
         self._registry.write(dict.fromkeys(places))
         if len(snapshot.of(name)) == len(places):

@@ -113,8 +113,8 @@ class Hold:
         except BaseException as error:
             member.stop()
             self._ids |= member.ids
-            if isinstance(error, NameHeld | Fenced) and member.id and not member.fenced:
-                self._leave([member.slot])
+            if isinstance(error, NameHeld | Fenced) and member.id:
+                self._leave([member])
             raise
         return member
 
@@ -127,11 +127,12 @@ class Hold:
             # What was held of others is known to the registry by the first alone.
             leaving = self._members if leave else self._members[1:]
             if leaving and not (self.fenced or self.lost):
-                self._leave([member.slot for member in leaving if member.id])
+                self._leave([member for member in leaving if member.id])
             self._members = []
 
-    def _leave(self, slots: list[str]) -> None:
+    def _leave(self, members: list[Member]) -> None:
         try:
+            slots = {member.slot: member.id for member in members}
             groups.remove_members(self._connection, self.name, slots)
         except KafkaFault as error:
             log.debug("group %s is left when its session is over: %s", self.name, error)
@@ -159,7 +160,8 @@ class Hold:
         return [member for member in members if member.slot.overlaps(self.slot)]
 
     def _remove(self, rivals: list[Rival]) -> None:
-        groups.remove_members(self._connection, self.name, [str(rival.slot) for rival in rivals])
+        traces = {str(rival.slot): rival.member for rival in rivals}
+        groups.remove_members(self._connection, self.name, traces)
 
     def _refusal(self, rivals: list[Rival]) -> NameHeld:
         rival = rivals[0]

@@ -90,6 +90,10 @@ class Keeper:
         """Go on with a name that was lost, if nobody else used it meanwhile; else Fenced."""
         if self._right is None or not self._right.lost:
             return
+        if not self._in_group:
+            raise BrokerUnavailable(
+                f'consumer "{self.name}" lost its name before it could begin: open it again'
+            )
         try:
             self._right.regain({(self.topic.name, p): s for p, s in self._in_group.items()})
         except KafkaFault as error:

@@ -195,15 +195,16 @@ class Member:
             self._refuse_the_rest()
 
     def _step(self) -> None:
+        self._serve()
+        self._poll(0)
+
+    def _poll(self, seconds: float) -> None:
         try:
-            self._serve()
-            self._poll(0)
+            message = self._consumer.poll(seconds)
         except KafkaException as error:
             self._note(error.args[0])
             self._stopping.wait(RETRY_SECONDS)
-
-    def _poll(self, seconds: float) -> None:
-        message = self._consumer.poll(seconds)
+            return
         if message is not None and (trouble := message.error()) is not None:
             self._note(trouble)
 

@@ -49,8 +49,8 @@ class Offset:
 
     @staticmethod
     def from_end(n: int) -> Offset:
-        """The last ``n`` records; all if there are not as many. Beyond 10,000 offsets are counted,
-        of which markers of transactions have one, too."""
+        """The last ``n`` records; all if there are not as many. Beyond 10,000, or where they are
+        not found soon, offsets are counted, of which markers of transactions have one, too."""
         return _counted(Kind.END, n)
 
     @staticmethod

@@ -241,6 +241,9 @@ class Session:
         self._raise_fenced()
         if self._keeper.lost:
             self._regain()
+        self._raise_pending()
+
+    def _raise_pending(self) -> None:
         trouble, self._trouble = self._trouble, None
         if trouble is not None:
             raise trouble
@@ -259,12 +262,15 @@ class Session:
         self._trouble = None  # which was about that
 
     def commit(self, record: Record | None = None) -> None:
-        """Mark everything handed out as done; or a record, and those before it in its partition."""
+        """Mark everything handed out as done; or a record, and those before it in its partition.
+
+        Waits for nobody: async code may call it.
+        """
         self._refuse_unless_stored()
         self._raise_fenced()
         with self._lock:
             self.progress.commit(None if record is None else {record.partition: record.offset + 1})
-        self.raise_trouble()
+        self._raise_pending()
 
     def flush(self) -> None:
         """Return when what is committed is stored."""

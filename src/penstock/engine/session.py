@@ -235,9 +235,6 @@ class LazySession:
                 session.stop()
         except Exception as error:  # noqa: BLE001 (a dying JVM answers with anything)
             log.debug("stopping Spark: %s", error)
-        # A context whose JVM did not answer believes that it is still there.
-        with SparkContext._lock:
-            SparkContext._active_spark_context = None
         if gateway is not None:
             _end_jvm(gateway)
 
@@ -253,6 +250,8 @@ def _end_jvm(gateway: JavaGateway) -> None:
     if process is None:
         return
     with SparkContext._lock:
+        # A context whose JVM did not answer believes that it is still there.
+        SparkContext._active_spark_context = None
         SparkContext._gateway = None
         SparkContext._jvm = None
     gateway.shutdown()

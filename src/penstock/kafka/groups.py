@@ -144,13 +144,19 @@ def static_members(client: AdminClient, group: str) -> dict[str | None, str]:
     return {member.group_instance_id: str(member.member_id) for member in _members(client, group)}
 
 
-def remove_members(connection: Connection, group: str, instance_ids: Iterable[str]) -> None:
-    """Have static members leave; those that are gone are fine."""
+def remove_members(connection: Connection, group: str, members: Mapping[str, str | None]) -> None:
+    """Have static members leave, by their instance ids; those that are gone are fine.
+
+    With a member's id, it leaves only if the instance is still that member.
+    """
     # Imported here: only this rare call needs it, and confluent-kafka cannot do it.
     from kafka import errors
     from kafka.admin import KafkaAdminClient, MemberToRemove
 
-    leaving = [MemberToRemove(group_instance_id=each) for each in instance_ids]
+    leaving = [
+        MemberToRemove(group_instance_id=instance, member_id=member)
+        for instance, member in members.items()
+    ]
     if not leaving:
         return
     try:

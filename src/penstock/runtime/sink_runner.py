@@ -198,7 +198,9 @@ class SinkRunner(Runner):
 
         ConfigError if the connector may not have its group.
         """
-        with self._activity:
+        with self._active():
+            if self._halted.is_set():
+                return
             if self.context.sink_groups.named(self.name, self.stored) != self.group:
                 return  # what names its group was not looked up yet, or has changed
             groups.recommit(self.context.admin, self.group.group_id, self._fetch())

@@ -40,7 +40,7 @@ def put_out(connection: Connection, topic: str) -> Callable[[Consumer], None]:
 
     def put_out(reader: Consumer) -> None:
         slots = groups.static_members(clients.admin(connection), name)
-        groups.remove_members(connection, name, [slot for slot in slots if slot])
+        groups.remove_members(connection, name, {slot: None for slot in slots if slot})
         eventually(lambda: reader._opened()._keeper.lost, what="a consumer that notices")
 
     return put_out
@@ -117,7 +117,7 @@ def test_in_the_background(consumer, stored, put_out) -> None:
     name = reader._opened()._keeper.name
     right = reader._opened()._keeper._right
     before = right.holder.member
-    groups.remove_members(reader._connection, name, [reader.options.topic])
+    groups.remove_members(reader._connection, name, {reader.options.topic: None})
     eventually(lambda: right.holder.member != before, what="another member")
     reader.commit()
     eventually(lambda: stored() == 3, what="what was committed")
@@ -205,10 +205,30 @@ def test_somebody_came(
     put_out(reader)
     visits[visit]()
     admin, name = clients.admin(connection), f"reader-of-{topic}"
-    left = groups.committed(admin, name), groups.members(admin, name)
+    committed, members = groups.committed(admin, name), groups.members(admin, name)
     for call in (reader.flush, reader.commit, lambda: next(reader)):
         with pytest.raises(Fenced, match="somebody else used the name meanwhile"):
             call()
     reader.close()
-    found = groups.committed(admin, name), groups.members(admin, name)
-    assert found == left, "whoever came is left alone"
+    assert groups.committed(admin, name) == committed, "whoever came is left alone"
+    assert set(groups.members(admin, name)) <= set(members)
+
+
+def test_only_the_member_that_is_meant_leaves(consumer, connection: Connection, topic: str) -> None:
+    consumer().open()
+    admin, name = clients.admin(connection), f"reader-of-{topic}"
+    before = groups.static_members(admin, name)
+    groups.remove_members(connection, name, {topic: "somebody-else"})
+    assert groups.static_members(admin, name) == before
+    groups.remove_members(connection, name, {topic: before[topic]})
+    assert groups.static_members(admin, name) == {}
+
+
+def test_committing_waits_for_nobody(consumer, put_out, monkeypatch: pytest.MonkeyPatch) -> None:
+    reader = consumer(strategy="manual", flush=600)
+    texts(reader, 3)
+    put_out(reader)
+    with monkeypatch.context() as patched:
+        patched.setattr(reader._opened(), "_regain", lambda: pytest.fail("it asked the brokers"))
+        reader.commit()
+    reader.flush()

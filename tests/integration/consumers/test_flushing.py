@@ -28,14 +28,18 @@ def reader(
     """Reads ten numbers from a topic of the test's own, and gives up a commit soon."""
     monkeypatch.setattr("penstock.consumers.member.COMMIT_SECONDS", 1.0)
     monkeypatch.setattr("penstock.consumers.absence.REACH_SECONDS", 1.0)
-    short = partialmethod(Hold.take, session_ms=SHORTEST_SESSION_MS)
-    monkeypatch.setattr(Hold, "take", short)
     servers = own_broker.bootstrap_servers
     topics = Topics(servers)
     topics.create(name)
     topics.produce(name, [b"%d" % number for number in range(10)])
     with Consumer(name, name, strategy="manual", flush=0.2, bootstrap_servers=servers) as reader:
         yield reader
+
+
+@pytest.fixture
+def short_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    short = partialmethod(Hold.take, session_ms=SHORTEST_SESSION_MS)
+    monkeypatch.setattr(Hold, "take", short)
 
 
 @pytest.fixture(scope="module")
@@ -66,6 +70,7 @@ def test_what_could_not_be_stored_is_told_and_stored_later(
     assert stored(reader) == 5
 
 
+@pytest.mark.usefixtures("short_session")
 def test_a_session_that_ends_meanwhile_is_no_end(
     own_broker: EmbeddedBroker, reader: Consumer
 ) -> None:

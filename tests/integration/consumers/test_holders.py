@@ -158,7 +158,7 @@ def test_a_member_that_was_away_commits_nothing(connection, topics: Topics, topi
     try:
         member.wait_until_joined(30)
         member.commit({(topic, 0): 3})
-        groups.remove_members(connection, f"away-{topic}", [topic])
+        groups.remove_members(connection, f"away-{topic}", {topic: None})
         eventually(lambda: member.lost, what="a member that notices")
         assert not member.fenced, "which nobody knows yet"
         with pytest.raises(SessionOver):

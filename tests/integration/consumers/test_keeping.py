@@ -78,7 +78,7 @@ def test_a_topics_ttl_and_a_consumers_own(consumer, directory: Directory, place)
 def test_a_place_that_the_group_has_forgotten_is_kept(consumer, connection, place) -> None:
     """As the broker does when nobody was connected for longer than its own retention."""
     read_two(consumer)
-    groups.remove_members(connection, place.name, [place.topic])
+    groups.remove_members(connection, place.name, {place.topic: None})
     eventually(lambda: groups.members(clients.admin(connection), place.name) == set(), what="empty")
     groups.delete(clients.admin(connection), place.name)
     assert groups.committed(clients.admin(connection), place.name) == {}

@@ -194,6 +194,14 @@ def test_the_last_records_are_counted_and_not_their_offsets(
         assert numbers(reader) == list(range(12))[-count:]
 
 
+def test_offsets_are_counted_where_records_cannot_be_counted_soon(
+    consumer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("penstock.consumers.counting_back.SECONDS", -1.0)
+    with consumer(start=Offset.from_end(3), until_end=True) as reader:
+        assert numbers(reader) == [8, 9], "and a marker"
+
+
 def test_an_offset_that_is_not_there(consumer) -> None:
     with pytest.raises(OffsetGone, match="offsets 0 to 10 at this moment, and not 99"):
         consumer(start=Offset.absolute(99)).open()

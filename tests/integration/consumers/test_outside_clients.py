@@ -60,7 +60,7 @@ def test_a_position_that_another_client_has_committed_counts(
     name = f"reader-of-{topic}"
     with consumer() as reader:
         assert read(reader, 3) == ["0", "1", "2"]
-    groups.remove_members(connection, name, [topic])  # as at the end of its session
+    groups.remove_members(connection, name, {topic: None})  # as at the end of its session
     other = Plain(
         {
             "bootstrap.servers": topics.bootstrap_servers,

@@ -142,6 +142,16 @@ def test_a_signal_ends_it_while_nothing_can_be_stored() -> None:
         assert pump(Away([0])).run(stopping) is Ending.STOPPED
 
 
+def test_a_signal_ends_it_while_the_end_cannot_be_stored() -> None:
+    class Away(FakeConsumer):
+        def commit(self) -> None:
+            os.kill(os.getpid(), signal.SIGTERM)
+            raise FlushFailed("cannot reach the brokers")
+
+    with StoppingSignals() as stopping:
+        assert pump(Away([0]), at_end=True).run(stopping) is Ending.STOPPED
+
+
 def test_a_signal_ends_it_between_two_batches() -> None:
     class Signalled(FakeConsumer):
         def take(self, limit: int | None = None, *, patience: float | None = None) -> Any:
