@@ -44,9 +44,8 @@ class Absence:
 
     def refuse_visitors(self, holder: Holder, own: Collection[str], stored: Stored) -> None:
         """Fenced or NameHeld if anybody else is there, or was; ``own`` are our members' ids."""
-        if not self._registered(holder, stored):
-            raise Fenced.of(self._name)
-        if self._is_there(own) or self._committed(stored):
+        ours = self._registered(holder, stored)
+        if not ours or self._is_there(own) or self._committed(stored):
             raise Fenced.of(self._name)
 
     def _registered(self, holder: Holder, stored: Stored) -> bool:

@@ -246,12 +246,13 @@ def _process(gateway: JavaGateway | None) -> subprocess.Popen[bytes] | None:
 
 def _end_jvm(gateway: JavaGateway) -> None:
     """PySpark leaves its JVM to the end of our process; a worker that stops wants it gone now."""
+    with SparkContext._lock:
+        # A context whose JVM did not answer believes that it is still there.
+        SparkContext._active_spark_context = None
     process = _process(gateway)
     if process is None:
         return
     with SparkContext._lock:
-        # A context whose JVM did not answer believes that it is still there.
-        SparkContext._active_spark_context = None
         SparkContext._gateway = None
         SparkContext._jvm = None
     gateway.shutdown()

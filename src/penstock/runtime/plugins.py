@@ -122,6 +122,13 @@ class Plugins:
             known = self._found[name] = self._one_connector(name)
         return known
 
+    def is_sink(self, config: Mapping[str, str]) -> bool:
+        """Whether a config is that of a sink; of a connector that is not installed it is not."""
+        try:
+            return self.connector(config.get("connector.class", "")).type == "sink"
+        except BadRequest:
+            return False
+
     def _one_connector(self, name: str) -> Plugin:
         found = [p for p in self.connectors if p.answers_to(name)]
         if len(found) == 1:

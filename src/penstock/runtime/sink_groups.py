@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from penstock.kafka.names import default_owner, sink_group
 from penstock.kafka.sink_copies import SinkGroup
 from penstock.runtime.config_store import ConfigStore
-from penstock.runtime.errors import RequestError
 from penstock.runtime.override_policy import SINK_GROUP_KEY
 from penstock.runtime.plugins import Plugins
 from penstock.runtime.worker_rules import Rules
@@ -65,13 +64,7 @@ class SinkGroups:
 
     def _has(self, name: str, group_id: str) -> bool:
         try:
-            return self.of(name).group_id == group_id and self._is_sink(name)
+            mine = self.of(name).group_id == group_id
         except ConfigError:
             return False  # it cannot run
-
-    def _is_sink(self, name: str) -> bool:
-        config = self._configs.config(name) or {}
-        try:
-            return self._plugins.connector(config.get("connector.class", "")).type == "sink"
-        except RequestError:
-            return False
+        return mine and self._plugins.is_sink(self._configs.config(name) or {})

@@ -17,7 +17,6 @@ from penstock.kafka import topics
 from penstock.kafka.errors import KafkaFault
 from penstock.kafka.groups import Committed
 from penstock.kafka.topics import Position
-from penstock.runtime.errors import RequestError
 from penstock.runtime.runner import Context
 from penstock.runtime.sink_plan import subscribed
 from penstock.sdk.errors import ConfigError
@@ -120,16 +119,11 @@ class SinkLags:
 
     def _partitions(self) -> dict[str, list[Position]]:
         context = self._context
-        sinks = {n: config for n in context.configs.names() if (config := self._sink(n))}
+        configs = {name: context.configs.config(name) or {} for name in context.configs.names()}
+        sinks = {
+            name: config for name, config in configs.items() if context.plugins.is_sink(config)
+        }
         if not sinks:
             return {}
         known = context.ends.topics()
         return {name: subscribed(config, known) for name, config in sinks.items()}
-
-    def _sink(self, name: str) -> dict[str, str] | None:
-        config = self._context.configs.config(name) or {}
-        try:
-            plugin = self._context.plugins.connector(config.get("connector.class", ""))
-        except RequestError:
-            return None
-        return config if plugin.type == "sink" else None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -12,8 +14,10 @@ from penstock.consumers import Consumer
 from penstock.consumers.directory import Directory
 from penstock.consumers.entries import Place
 from penstock.embedded import EmbeddedBroker
+from penstock.kafka import clients, groups
 from penstock.kafka.clients import Connection
 from topics import Topics
+from waiting import eventually
 
 Open = Callable[..., Consumer]
 
@@ -47,6 +51,27 @@ def consumer(broker: EmbeddedBroker, topic: str) -> Iterator[Open]:
     yield make
     for each in made:
         each.close()
+
+
+@pytest.fixture
+def reading(penstock: Commands, topic: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A command that reads the topic from its beginning, under the test's own name."""
+    process = penstock.start("consume", topic, "-c", f"reader-of-{topic}", "-B")
+    yield process
+    process.kill()
+    process.communicate()
+
+
+@pytest.fixture
+def freeze(connection: Connection, topic: str) -> Callable[[subprocess.Popen[bytes]], None]:
+    """Freezes that command beyond its session."""
+    admin, name = clients.admin(connection), f"reader-of-{topic}"
+
+    def freeze(process: subprocess.Popen[bytes]) -> None:
+        process.send_signal(signal.SIGSTOP)
+        eventually(lambda: not groups.members(admin, name), every=0.2, what="the session's end")
+
+    return freeze
 
 
 @pytest.fixture

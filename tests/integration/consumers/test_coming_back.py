@@ -11,7 +11,6 @@ import pytest
 from confluent_kafka import Consumer as Plain
 from confluent_kafka import TopicPartition
 
-from commands import Commands
 from penstock.consumers import Consumer, Fenced, Offset
 from penstock.consumers.directory import Directory
 from penstock.kafka import clients, groups
@@ -46,28 +45,17 @@ def put_out(connection: Connection, topic: str) -> Callable[[Consumer], None]:
     return put_out
 
 
-def test_a_command_that_was_frozen(
-    penstock: Commands, consumer, connection: Connection, topics: Topics, topic: str
-) -> None:
-    name = f"reader-of-{topic}"
-    admin = clients.admin(connection)
-    frozen = penstock.start("consume", topic, "-c", name, "-B")
-    assert frozen.stdout is not None
-    try:
-        assert [frozen.stdout.readline() for _ in range(10)] == [b"%d\n" % n for n in range(10)]
-        frozen.send_signal(signal.SIGSTOP)
-        eventually(lambda: not groups.members(admin, name), every=0.2, what="the session's end")
-        topics.produce(topic, [b"10", b"11"])
-        frozen.send_signal(signal.SIGCONT)
-        assert [frozen.stdout.readline() for _ in range(2)] == [b"10\n", b"11\n"]
-        topics.produce(topic, [b"12"])
-        assert frozen.stdout.readline() == b"12\n"
-        frozen.send_signal(signal.SIGTERM)
-        out, err = frozen.communicate(timeout=30)
-        assert (frozen.returncode, out) == (0, b""), err
-    finally:
-        frozen.kill()
-        frozen.wait()
+def test_a_command_that_was_frozen(reading, freeze, consumer, topics: Topics, topic: str) -> None:
+    assert [reading.stdout.readline() for _ in range(10)] == [b"%d\n" % n for n in range(10)]
+    freeze(reading)
+    topics.produce(topic, [b"10", b"11"])
+    reading.send_signal(signal.SIGCONT)
+    assert [reading.stdout.readline() for _ in range(2)] == [b"10\n", b"11\n"]
+    topics.produce(topic, [b"12"])
+    assert reading.stdout.readline() == b"12\n"
+    reading.send_signal(signal.SIGTERM)
+    out, err = reading.communicate(timeout=30)
+    assert (reading.returncode, out) == (0, b""), err
     assert list(consumer(until_end=True)) == [], "everything was stored"
 
 
