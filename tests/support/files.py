@@ -22,3 +22,8 @@ def digest(file: Path) -> str:
 def size_of(file: Path) -> int:
     """The size of a file; 0 if there is none."""
     return file.stat().st_size if file.exists() else 0
+
+
+def lines_of(file: Path) -> list[str]:
+    """The lines of a file; none if there is no file."""
+    return file.read_text().splitlines() if file.exists() else []

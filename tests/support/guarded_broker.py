@@ -100,7 +100,8 @@ class GuardedBroker:
             AclPermissionType.ALLOW,
         )
         self.topics.admin.create_acls([acl])[acl].result(20)
-        client = AdminClient({"bootstrap.servers": self.address, **self.settings(user)})
+        login = self.settings(user)
+        client = AdminClient({"bootstrap.servers": self.address, "log_level": 0, **login})
         eventually(lambda: _may_see(client, marker), what="ACLs that count")
 
 

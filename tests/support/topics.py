@@ -20,11 +20,19 @@ from waiting import eventually
 
 
 class Topics:
-    """Reads and writes topics of one cluster with plain clients."""
+    """Reads and writes topics of one cluster with plain clients.
+
+    They log nothing: one that outlives its cluster would tell of that every second, and bury why
+    a test failed.
+    """
 
     def __init__(self, bootstrap_servers: str) -> None:
         self.bootstrap_servers = bootstrap_servers
-        self.admin = AdminClient({"bootstrap.servers": bootstrap_servers})
+        self._settings: dict[str, str | int | float | bool] = {
+            "bootstrap.servers": bootstrap_servers,
+            "log_level": 0,
+        }
+        self.admin = AdminClient(self._settings)
 
     def create(
         self, topic: str, partitions: int = 1, config: Mapping[str, str] | None = None
@@ -80,7 +88,7 @@ class Topics:
     def _read(self, topic: str, unread: set[int], committed: bool) -> Iterable[Message]:
         consumer = Consumer(
             {
-                "bootstrap.servers": self.bootstrap_servers,
+                **self._settings,
                 "group.id": "test-reader",
                 "enable.auto.commit": False,
                 "enable.partition.eof": True,
@@ -137,7 +145,7 @@ class Topics:
         """A producer with an open transaction."""
         producer = Producer(
             {
-                "bootstrap.servers": self.bootstrap_servers,
+                **self._settings,
                 "transactional.id": transactional_id,
                 "transaction.timeout.ms": 60_000,
                 "message.max.bytes": 64 * 1024 * 1024,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from confluent_kafka.admin import AclOperation
 
 from acl_table import Row, worker_rows
 from failures import failure
+from files import lines_of
 from free_ports import free_port
 from guarded_broker import GuardedBroker
 from penstock.client import ConnectClient
@@ -97,17 +99,16 @@ def moves(worker: WorkerProcess, topics: Topics, folder: Path, number: int) -> N
     with (folder / "in").open("a") as lines:
         lines.write(f"line {number}\n")
     topics.produce(READ, [f'"record {number}"'.encode(), b"no JSON"])
-    out = folder / "out"
-    eventually(
-        lambda: (
-            len(topics.values(WRITTEN)) == number
-            and len(topics.values(LETTERS)) == number
-            and out.exists()
-            and len(out.read_text().splitlines()) == number
-        ),
-        what=f"round {number}; {worker.client.expanded('status')}",
-        every=0.3,
-    )
+    counts = partial(moved, topics, folder / "out")
+    try:
+        eventually(lambda: counts() == (number, number, number), every=0.3)
+    except AssertionError:
+        raise AssertionError(f"{counts()}; {worker.client.expanded('status')}") from None
+
+
+def moved(topics: Topics, out: Path) -> tuple[int, int, int]:
+    """How many records of the source, dead letters, and lines of the sink there are."""
+    return len(topics.values(WRITTEN)), len(topics.values(LETTERS)), len(lines_of(out))
 
 
 def test_the_listed_acls_suffice(
@@ -143,8 +144,8 @@ def a_group_of_its_choice_takes_as_much(
     assert "use group orders (GROUP_AUTHORIZATION_FAILED" in trace_of(client, "chosen")
     grant(guarded, [Row("group `orders`", row.operations)])
     client.restart("chosen", include_tasks=True)
-    eventually(lambda: client.offsets("chosen"), what="offsets in the chosen group")
-    assert len(file.read_text().splitlines()) == 4
+    eventually(lambda: len(lines_of(file)) == 4, what="what the topic held")
+    assert client.offsets("chosen")
 
 
 def offsets_can_be_changed_and_forgotten(client: ConnectClient) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from files import lines_of
 from penstock.client import ConnectClient
 from topics import Topics
 from waiting import eventually
@@ -35,8 +36,8 @@ def test_regex_router(
     back = {**router, "transforms.route.regex": "routed-(.*)", "transforms.route.replacement": "$1"}
     connectors.create(sink, {**config, **back})
     file = tmp_path / "task-0.jsonl"
-    eventually(lambda: connectors.offsets(sink), what="the sink's offset")
-    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    eventually(lambda: len(lines_of(file)) == 5, what="the records of the sink")
+    rows = [json.loads(line) for line in lines_of(file)]
     assert [row["topic"] for row in rows] == [name] * 5
     eventually(lambda: connectors.topics(sink) == [routed], what="the topic that it reads")
 
@@ -61,5 +62,5 @@ def test_json_with_schemas(
         "value.converter": JSON,
     }
     connectors.create(f"{name}-sink", config)
-    eventually(lambda: out.exists() and len(out.read_text().splitlines()) == 3, what="lines")
+    eventually(lambda: len(lines_of(out)) == 3, what="lines")
     assert out.read_text() == "0:0\n0:1\n0:2\n"
