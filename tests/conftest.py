@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import re
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,6 +23,11 @@ from topics import Topics
 
 PROVIDERS = "org.apache.kafka.common.config.provider."
 _count = itertools.count()
+
+# A shell starts its background jobs with Ctrl-C ignored, and what they start inherits that: tests
+# that interrupt a program would wait for it in vain.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # How long an example takes is the machine's affair, and tests run beside each other.
 settings.register_profile(

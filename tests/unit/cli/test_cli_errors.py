@@ -234,10 +234,14 @@ def test_ctrl_c_ends_a_command_without_a_word() -> None:
         silent.settimeout(60)
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
         process = start("get", "connectors", "--url", url, stdout=subprocess.PIPE)
-        connection, _ = silent.accept()
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
-        connection.close()
+        try:
+            connection, _ = silent.accept()
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=60)
+            connection.close()
+        finally:
+            process.kill()
+            process.communicate()
     assert (process.returncode, out, err) == (130, "", "")
 
 
