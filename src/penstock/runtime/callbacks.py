@@ -113,6 +113,6 @@ def aside(
     try:
         return outcome.result(CALLBACK_SECONDS if seconds is None else seconds)
     except TimeoutError:
-        if outcome.done():  # it was the callback's own
-            raise
+        if outcome.done():  # it was the callback's own, or the answer came just now
+            return outcome.result()
         raise CallbackHangs(what, began) from None

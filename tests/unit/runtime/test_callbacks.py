@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import Future
+from typing import Any
 
 import pytest
 
 from penstock.runtime import callbacks
 from penstock.runtime.callbacks import CallbackHangs, Callbacks
-
-
-@pytest.fixture(autouse=True)
-def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(callbacks, "CALLBACK_SECONDS", 0.05)
 
 
 def test_a_call_answers_and_raises_as_if_made_here() -> None:
@@ -28,10 +25,25 @@ def test_a_call_answers_and_raises_as_if_made_here() -> None:
     assert calls.call("a", "adding", sum, [1, 2]) == 3
 
 
+class TooLate(Future[Any]):
+    """Times out at the very moment at which the answer comes."""
+
+    def result(self, timeout: float | None = None) -> Any:
+        answer = super().result(20)
+        if timeout is not None:
+            raise TimeoutError
+        return answer
+
+
+def test_an_answer_that_comes_at_the_last_moment_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(callbacks, "Future", TooLate)
+    assert Callbacks().call("a", "adding", sum, [1, 2]) == 3
+
+
 def test_a_call_that_hangs_is_left_behind_and_no_other_made() -> None:
     calls, release = Callbacks(), threading.Event()
     with pytest.raises(CallbackHangs, match="waiting: callback does not return"):
-        calls.call("a", "waiting", release.wait)
+        calls.call("a", "waiting", release.wait, seconds=0.05)
     with pytest.raises(CallbackHangs):
         calls.call("a", "adding", sum, [1, 2])
     assert calls.call("b", "adding", sum, [1, 2]) == 3
@@ -47,7 +59,6 @@ def test_a_call_that_hangs_is_left_behind_and_no_other_made() -> None:
 def test_watched_calls_are_given_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
     calls, given_up = Callbacks(), list[CallbackHangs]()
     calls.begin("a", "looking", given_up.append)
-    monkeypatch.setattr(callbacks, "CALLBACK_SECONDS", 60.0)
     calls.give_up_overdue()
     assert given_up == []
     monkeypatch.setattr(callbacks, "CALLBACK_SECONDS", -1.0)
