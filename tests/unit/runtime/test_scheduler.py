@@ -107,7 +107,7 @@ def quiet(probe: Callable[[], int], seconds: float = 0.3) -> bool:
 def test_a_runner_that_is_woken_is_looked_at_once(scheduler: Scheduler) -> None:
     runner = Recorder()
     scheduler.wake(runner)
-    eventually(lambda: runner.looks == 1, within=5)
+    eventually(lambda: runner.looks == 1, within=20)
     assert quiet(lambda: runner.looks)
     assert runner.turns == 0
 
@@ -115,14 +115,14 @@ def test_a_runner_that_is_woken_is_looked_at_once(scheduler: Scheduler) -> None:
 def test_a_look_that_finds_work_is_followed_by_a_turn(scheduler: Scheduler) -> None:
     runner = Recorder(look=lambda: TURN)
     scheduler.wake(runner)
-    eventually(lambda: runner.turns == 1, within=5)
+    eventually(lambda: runner.turns == 1, within=20)
     assert quiet(lambda: runner.looks)
 
 
 def test_a_delay_is_a_look_after_that_time(scheduler: Scheduler) -> None:
     runner = Recorder(look=lambda: Next(delay=0.01))
     scheduler.wake(runner)
-    eventually(lambda: runner.looks >= 5, within=5)
+    eventually(lambda: runner.looks >= 5, within=20)
 
 
 def test_the_sooner_of_two_wakings_counts(scheduler: Scheduler) -> None:
@@ -131,7 +131,7 @@ def test_the_sooner_of_two_wakings_counts(scheduler: Scheduler) -> None:
     assert quiet(lambda: runner.looks, 0.1)
     scheduler.wake(runner, 0.05)
     scheduler.wake(runner, 60.0)
-    eventually(lambda: runner.looks == 1, within=5)
+    eventually(lambda: runner.looks == 1, within=20)
     assert quiet(lambda: runner.looks)
 
 
@@ -141,8 +141,8 @@ def test_never_two_at_once_for_a_runner(scheduler: Scheduler) -> None:
         return Next(delay=0.0)
 
     runner = Recorder(look=lambda: TURN, turn=work)
-    end = time.monotonic() + 1.0
-    while time.monotonic() < end:
+    began = time.monotonic()
+    while (passed := time.monotonic() - began) < 1.0 or (runner.turns <= 10 and passed < 60.0):
         scheduler.wake(runner)
         scheduler.wake(runner, 0.001)
     scheduler.forget(runner)
@@ -155,21 +155,21 @@ def test_waking_a_busy_runner_is_not_lost(scheduler: Scheduler, step: str) -> No
     gate = Gate()
     runner = Recorder(look=gate) if step == "look" else Recorder(look=lambda: TURN, turn=gate)
     scheduler.wake(runner)
-    assert gate.entered.wait(5)
+    assert gate.entered.wait(20)
     scheduler.wake(runner)
     assert quiet(lambda: runner.looks, 0.1)
     gate.open.set()
-    eventually(lambda: runner.looks == 2, within=5)
+    eventually(lambda: runner.looks == 2, within=20)
 
 
 def test_a_later_waking_of_a_busy_runner_yields_to_its_own_plan(scheduler: Scheduler) -> None:
     gate = Gate(then=Next(delay=0.0))
     runner = Recorder(look=gate)
     scheduler.wake(runner)
-    assert gate.entered.wait(5)
+    assert gate.entered.wait(20)
     scheduler.wake(runner, 60.0)
     gate.open.set()
-    eventually(lambda: runner.looks >= 2, within=5)
+    eventually(lambda: runner.looks >= 2, within=20)
 
 
 def test_a_stumble_ends_neither_its_own_loop_nor_anothers(
@@ -182,9 +182,9 @@ def test_a_stumble_ends_neither_its_own_loop_nor_anothers(
     other = Recorder(look=lambda: Next(delay=0.01))
     for runner in (in_look, in_turn, other):
         scheduler.wake(runner)
-    eventually(lambda: in_look.looks >= 2 and in_turn.turns >= 2, within=10)
+    eventually(lambda: in_look.looks >= 2 and in_turn.turns >= 2, within=20)
     seen = other.looks
-    eventually(lambda: other.looks > seen, within=5)
+    eventually(lambda: other.looks > seen, within=20)
     assert "the loop stumbled; trying again" in caplog.text
     assert "a defect" in caplog.text
 
@@ -192,7 +192,7 @@ def test_a_stumble_ends_neither_its_own_loop_nor_anothers(
 def test_a_runner_that_is_forgotten_gets_no_more_looks(scheduler: Scheduler) -> None:
     runner = Recorder(look=lambda: Next(delay=0.05))
     scheduler.wake(runner)
-    eventually(lambda: runner.looks >= 2, within=5)
+    eventually(lambda: runner.looks >= 2, within=20)
     scheduler.forget(runner)
     time.sleep(0.1)
     assert quiet(lambda: runner.looks)
@@ -205,7 +205,7 @@ def test_a_runner_that_is_forgotten_while_busy_gets_no_more_looks(
     gate = Gate(then=Next(delay=0.0))
     runner = Recorder(look=gate)
     scheduler.wake(runner)
-    assert gate.entered.wait(5)
+    assert gate.entered.wait(20)
     if woken:
         scheduler.wake(runner)
     scheduler.forget(runner)
@@ -217,23 +217,23 @@ def test_looks_do_not_wait_for_turns(scheduler: Scheduler) -> None:
     gates = [Gate() for _ in range(SLOTS + 3)]
     for gate in gates:
         scheduler.wake(Recorder(look=lambda: TURN, turn=gate))
-    eventually(lambda: sum(gate.entered.is_set() for gate in gates) == SLOTS, within=5)
+    eventually(lambda: sum(gate.entered.is_set() for gate in gates) == SLOTS, within=20)
     idle = Recorder()
     scheduler.wake(idle)
-    eventually(lambda: idle.looks == 1, within=5)
+    eventually(lambda: idle.looks == 1, within=20)
     for gate in gates:
         gate.open.set()
-    eventually(lambda: all(gate.entered.is_set() for gate in gates), within=5)
+    eventually(lambda: all(gate.entered.is_set() for gate in gates), within=20)
 
 
 def test_looks_do_not_wait_for_looks_that_hang(scheduler: Scheduler) -> None:
     gates = [Gate() for _ in range(LOOK_THREADS - 1)]
     for gate in gates:
         scheduler.wake(Recorder(look=gate))
-    eventually(lambda: all(gate.entered.is_set() for gate in gates), within=5)
+    eventually(lambda: all(gate.entered.is_set() for gate in gates), within=20)
     idle = Recorder(look=lambda: Next(delay=0.01))
     scheduler.wake(idle)
-    eventually(lambda: idle.looks >= 5, within=5)
+    eventually(lambda: idle.looks >= 5, within=20)
     for gate in gates:
         gate.open.set()
 
@@ -242,13 +242,13 @@ def test_many_slow_looks_are_made_side_by_side(scheduler: Scheduler) -> None:
     meeting = threading.Barrier(LOOK_THREADS)
 
     def meet() -> Next:
-        meeting.wait(10)
+        meeting.wait(20)
         return REST
 
     runners = [Recorder(look=meet) for _ in range(LOOK_THREADS)]
     for runner in runners:
         scheduler.wake(runner)
-    eventually(lambda: all(runner.looks == 1 for runner in runners), within=10)
+    eventually(lambda: all(runner.looks == 1 for runner in runners), within=20)
     assert not meeting.broken
 
 
@@ -257,16 +257,16 @@ def test_running_turns_hear_that_it_is_crowded_while_others_wait_for_a_thread(
 ) -> None:
     turn = turn_of()
     gates = [Gate() for _ in range(SLOTS + 1)]
+    for gate in gates[:SLOTS]:
+        scheduler.wake(Recorder(look=lambda: TURN, turn=gate))
+    eventually(lambda: all(gate.entered.is_set() for gate in gates[:SLOTS]), within=20)
     with scheduler.running(turn):
-        for gate in gates[:SLOTS]:
-            scheduler.wake(Recorder(look=lambda: TURN, turn=gate))
-        eventually(lambda: all(gate.entered.is_set() for gate in gates[:SLOTS]), within=5)
         assert quiet(lambda: turn.watch.crowded, 0.5)
         assert not turn.watch.crowded
         scheduler.wake(Recorder(look=lambda: TURN, turn=gates[-1]))
-        eventually(lambda: turn.watch.crowded, within=5, what="crowded")
+        eventually(lambda: turn.watch.crowded, within=20, what="crowded")
         gates[0].open.set()
-        eventually(lambda: not turn.watch.crowded, within=5, what="room again")
+        eventually(lambda: not turn.watch.crowded, within=20, what="room again")
     for gate in gates:
         gate.open.set()
 
@@ -277,8 +277,8 @@ def test_running_turns_hear_that_it_is_crowded_when_they_want_more_slots_than_th
     wide, small = turn_of(leases=SLOTS), turn_of()
     with scheduler.running(wide):
         with scheduler.running(small):
-            eventually(lambda: wide.watch.crowded and small.watch.crowded, within=5)
-        eventually(lambda: not wide.watch.crowded, within=5)
+            eventually(lambda: wide.watch.crowded and small.watch.crowded, within=20)
+        eventually(lambda: not wide.watch.crowded, within=20)
 
 
 def test_a_turn_that_does_not_end_in_time_is_cancelled(
@@ -295,7 +295,7 @@ def test_a_turn_that_does_not_end_in_time_is_cancelled(
     with ExitStack() as stack:
         for turn in (slow, young, unbegun, waiting):
             stack.enter_context(scheduler.running(turn))
-        eventually(lambda: cancelled, within=5)
+        eventually(lambda: cancelled, within=20)
         assert quiet(lambda: len({id(turn) for turn, _ in cancelled}))
     assert set(cancelled) == {(slow, "expired")}
 
@@ -318,12 +318,15 @@ def test_nothing_is_served_after_stop() -> None:
     scheduler.start()
     runner = Recorder(look=lambda: Next(delay=0.0))
     scheduler.wake(runner)
-    eventually(lambda: runner.looks >= 3, within=5)
+    eventually(lambda: runner.looks >= 3, within=20)
     scheduler.stop()
-    time.sleep(0.05)
-    assert quiet(lambda: runner.looks, 0.2)
+    for thread in scheduler._lookers:
+        thread.join(20)
+        assert not thread.is_alive()
+    seen = runner.looks
     scheduler.wake(runner)
     assert quiet(lambda: runner.looks, 0.1)
+    assert runner.looks == seen
 
 
 def test_looks_that_do_not_end_keep_nobody_else_waiting(scheduler: Scheduler) -> None:
