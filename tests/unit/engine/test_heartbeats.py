@@ -61,7 +61,7 @@ def test_a_busy_lease_goes_on_and_is_heard_of(beat: Callable[..., Heartbeat]) ->
     turn = begun()
     heartbeat = beat(turn)
     heartbeat.progress.records, heartbeat.progress.payload_bytes = 7, 70
-    eventually(lambda: turn.totals() == (7, 70), within=5)
+    eventually(lambda: turn.totals() == (7, 70), within=20)
     assert goes_on(heartbeat)
 
 
@@ -71,29 +71,29 @@ def test_finish_is_pushed_and_does_not_wait_for_the_next_beat(
     turn = begun()
     heartbeat = beat(turn, limits=RARE)
     heartbeat.progress.records = 1
-    eventually(lambda: turn._sockets, within=5, what="the first beat")
+    eventually(lambda: turn._sockets, within=20, what="the first beat")
     turn.finish()
-    assert heartbeat.finish.wait(2)
+    assert heartbeat.finish.wait(20)
     assert turn.finishing
 
 
 def test_finish_before_the_first_beat_is_the_answer_to_it(beat: Callable[..., Heartbeat]) -> None:
     turn = begun()
     turn.finish()
-    assert beat(turn, limits=RARE).finish.wait(2)
+    assert beat(turn, limits=RARE).finish.wait(20)
 
 
 def test_one_finish_reaches_every_lease_of_the_turn(beat: Callable[..., Heartbeat]) -> None:
     turn = begun()
     leases = [beat(turn, str(i), RARE) for i in range(3)]
-    eventually(lambda: len(turn._sockets) == 3, within=5)
+    eventually(lambda: len(turn._sockets) == 3, within=20)
     turn.finish()
-    assert all(lease.finish.wait(2) for lease in leases)
+    assert all(lease.finish.wait(20) for lease in leases)
 
 
 def test_a_lease_that_nobody_knows_is_told_to_finish(server: HeartbeatServer) -> None:
     with beating(server.address, "stranger", QUICK) as heartbeat:
-        assert heartbeat.finish.wait(5)
+        assert heartbeat.finish.wait(20)
 
 
 def test_a_lease_that_is_forgotten_is_told_to_finish(
@@ -102,7 +102,7 @@ def test_a_lease_that_is_forgotten_is_told_to_finish(
     heartbeat = beat(begun())
     assert goes_on(heartbeat)
     server.forget("a")
-    assert heartbeat.finish.wait(5)
+    assert heartbeat.finish.wait(20)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_a_beat_without_the_token_is_refused(server: HeartbeatServer, line: obje
     turn = begun()
     server.watch("a", turn)
     address = (server.address.host, server.address.port)
-    with socket.create_connection(address, timeout=5) as connection:
+    with socket.create_connection(address, timeout=20) as connection:
         text = line if isinstance(line, str) else json.dumps(line)
         connection.sendall(text.encode() + b"\n")
         assert connection.recv(100) == b""
@@ -130,7 +130,7 @@ def test_a_wrong_token_leaves_a_lease_orphaned(server: HeartbeatServer) -> None:
     server.watch("a", begun())
     stale = replace(server.address, token="another worker's")
     with beating(stale, "a", IMPATIENT) as heartbeat:
-        assert heartbeat.orphaned.wait(5)
+        assert heartbeat.orphaned.wait(20)
         assert not heartbeat.finish.is_set()
         assert heartbeat.over
 
@@ -140,7 +140,7 @@ def test_a_lease_whose_worker_is_silent_is_orphaned() -> None:
         address = HeartbeatAddress("127.0.0.1", frozen.getsockname()[1], "token")
         began = time.monotonic()
         with beating(address, "a", IMPATIENT) as heartbeat:
-            assert heartbeat.orphaned.wait(5)
+            assert heartbeat.orphaned.wait(20)
         assert time.monotonic() - began >= IMPATIENT.unanswered_seconds
 
 
@@ -151,17 +151,19 @@ def test_a_lease_whose_worker_is_gone_is_orphaned(
     assert goes_on(heartbeat)
     address = HeartbeatAddress(server.address.host, 1, "token")
     with beating(address, "b", IMPATIENT) as orphan:
-        assert orphan.orphaned.wait(5)
+        assert orphan.orphaned.wait(20)
     assert not heartbeat.over
 
 
 def test_a_broken_connection_is_made_again(beat: Callable[..., Heartbeat]) -> None:
     turn = begun()
-    heartbeat = beat(turn, limits=replace(QUICK, unanswered_seconds=2.0))
-    [first] = eventually(lambda: list(turn._sockets.values()), within=5)
+    heartbeat = beat(turn)
+    [first] = eventually(lambda: list(turn._sockets.values()), within=20)
     first.shutdown(socket.SHUT_RDWR)
-    eventually(lambda: turn._sockets["a"] is not first, within=5, what="another connection")
-    assert goes_on(heartbeat, 2.5)
+    eventually(lambda: turn._sockets["a"] is not first, within=20, what="another connection")
+    heard = heartbeat._heard
+    eventually(lambda: heartbeat._heard > heard, within=20, what="an answer there")
+    assert goes_on(heartbeat)
 
 
 def test_a_dry_lease_finishes_when_it_has_been_dry_long_enough(
@@ -170,7 +172,7 @@ def test_a_dry_lease_finishes_when_it_has_been_dry_long_enough(
     heartbeat = beat(begun())
     began = time.monotonic()
     heartbeat.progress.dry_since = began
-    assert heartbeat.finish.wait(5)
+    assert heartbeat.finish.wait(20)
     assert time.monotonic() - began >= QUICK.dry_seconds
 
 
@@ -182,8 +184,8 @@ def test_leases_of_one_turn_finish_only_when_all_of_them_are_dry(
     dry(first)
     assert goes_on(first)
     dry(second)
-    assert first.finish.wait(5)
-    assert second.finish.wait(5)
+    assert first.finish.wait(20)
+    assert second.finish.wait(20)
 
 
 def test_a_lease_that_has_not_begun_is_not_dry(
@@ -197,9 +199,11 @@ def test_a_lease_that_has_not_begun_is_not_dry(
 
 
 def test_a_lease_that_has_had_its_time_finishes(beat: Callable[..., Heartbeat]) -> None:
-    heartbeat = beat(begun(replace(QUICK, lease_seconds=1.5)))
-    assert goes_on(heartbeat, 0.2)
-    assert heartbeat.finish.wait(5)
+    turn = begun()
+    heartbeat = beat(turn)
+    assert goes_on(heartbeat)
+    turn.limits = replace(QUICK, lease_seconds=0.0)
+    assert heartbeat.finish.wait(20)
 
 
 def test_the_time_before_the_job_is_submitted_does_not_count(
@@ -209,7 +213,7 @@ def test_the_time_before_the_job_is_submitted_does_not_count(
     heartbeat = beat(turn)
     assert goes_on(heartbeat)
     turn.begin()
-    assert heartbeat.finish.wait(5)
+    assert heartbeat.finish.wait(20)
 
 
 def test_where_it_is_crowded_a_dry_lease_finishes_at_once(beat: Callable[..., Heartbeat]) -> None:
@@ -219,33 +223,35 @@ def test_where_it_is_crowded_a_dry_lease_finishes_at_once(beat: Callable[..., He
     dry(heartbeat, 0.01)
     assert goes_on(heartbeat)
     turn.crowded = True
-    assert heartbeat.finish.wait(2)
+    assert heartbeat.finish.wait(20)
 
 
 def test_where_it_is_crowded_a_busy_lease_finishes_after_its_quantum(
     beat: Callable[..., Heartbeat], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watches, "BUSY_QUANTUM", 1.5)
+    monkeypatch.setattr(watches, "BUSY_QUANTUM", 60.0)
     turn = begun()
     heartbeat = beat(turn)
     turn.crowded = True
-    assert goes_on(heartbeat, 0.2)
-    assert heartbeat.finish.wait(5)
+    assert goes_on(heartbeat)
+    monkeypatch.setattr(watches, "BUSY_QUANTUM", 0.0)
+    assert heartbeat.finish.wait(20)
 
 
 def test_a_task_that_hangs_is_heard_of_with_its_place(
     beat: Callable[..., Heartbeat], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(heartbeats_module, "STUCK_SECONDS", 0.2)
+    monkeypatch.setattr(heartbeats_module, "STUCK_SECONDS", 60.0)
     turn = begun()
     heartbeat = beat(turn)
+    eventually(lambda: turn._beats["a"], within=20, what="the first beat")
     assert turn.stuck("a") == ""
 
-    def hang_here() -> None:
-        eventually(lambda: turn.stuck("a"), within=5)
+    def hang_here() -> str:
+        monkeypatch.setattr(heartbeats_module, "STUCK_SECONDS", 0.2)
+        return eventually(lambda: turn.stuck("a"), within=20)
 
-    hang_here()
-    assert "hang_here" in turn.stuck("a")
+    assert "hang_here" in hang_here()
     heartbeat.progress.step()
     assert turn.stuck("unknown") == ""
 
@@ -258,6 +264,7 @@ def test_when_one_lease_ends_early_its_siblings_finish(
     sibling = beat(turn, "a")
     server.watch("b", turn)
     with beating(server.address, "b", QUICK) as broken:
+        eventually(lambda: turn._beats["b"], within=20, what="its first beat")
         assert goes_on(sibling)
         broken.progress.ended_early = True
-    assert sibling.finish.wait(5)
+    assert sibling.finish.wait(20)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -40,6 +40,10 @@ class Some(SourceTask):
 class Ledger:
     """Stands in for a producer: when it was given something, and when that was committed."""
 
+    polled: list[float] = field(default_factory=list)
+    """When the task was asked for records."""
+    told: float = 0.0
+    """When the lease was told to finish."""
     sent: list[float] = field(default_factory=list)
     commits: list[tuple[float, int]] = field(default_factory=list)
 
@@ -61,8 +65,26 @@ class Ledger:
         self.commits.append((time.monotonic(), len(self.sent)))
 
 
-def run(limits: Limits) -> tuple[Ledger, float | None]:
-    """What the producer was told until the lease was over, and since when the lease was dry."""
+def run(limits: Limits, over: Callable[[Ledger, int], bool]) -> tuple[Ledger, float | None]:
+    """What the producer was told until the lease was over, and since when the lease was dry.
+
+    The lease is told to finish at the first poll without records, the n-th of these, at which
+    ``over`` says so.
+    """
+    heartbeat, ledger = Heartbeat(NOWHERE, "lease", limits), Ledger()
+
+    class Watched(Some):
+        dry_polls = 0
+
+        def poll(self) -> list[SourceRecord] | None:
+            ledger.polled.append(time.monotonic())
+            records = super().poll()
+            self.dry_polls += records is None
+            if records is None and over(ledger, self.dry_polls):
+                ledger.told = time.monotonic()
+                heartbeat.finish.set()
+            return records
+
     key, value = StringConverter(), StringConverter()
     key.configure({}, is_key=True)
     value.configure({}, is_key=False)
@@ -80,28 +102,28 @@ def run(limits: Limits) -> tuple[Ledger, float | None]:
         limits=limits,
         secrets=(),
         producer_settings={},
-        task_class=Some,
+        task_class=Watched,
         offsets_topic="offsets",
         positions=(),
     )
-    heartbeat, ledger = Heartbeat(NOWHERE, "lease", limits), Ledger()
     SourceLoop(lease, heartbeat)._move_records(cast(Transactions, ledger))
     return ledger, heartbeat.progress.dry_since
 
 
 def test_by_default_a_dry_source_is_committed_at_once() -> None:
-    ledger, dry_since = run(Limits(lease_seconds=0.5, transaction_seconds=60))
-    assert [sent for _, sent in ledger.commits] == [3]
+    ledger, dry_since = run(Limits(transaction_seconds=60), lambda _, dry: dry == 2)
+    [(moment, sent)] = ledger.commits
+    assert sent == 3
     assert dry_since is not None
-    assert dry_since < ledger.commits[0][0] + 0.2
+    assert dry_since <= moment <= ledger.told
 
 
 def test_an_interval_is_waited_out() -> None:
-    limits = Limits(lease_seconds=1.0, transaction_seconds=0.4, commit_when_dry=False)
-    ledger, dry_since = run(limits)
+    limits = Limits(transaction_seconds=2.0, commit_when_dry=False)
+    ledger, dry_since = run(limits, lambda ledger, _: bool(ledger.commits))
     [(moment, sent)] = ledger.commits
     assert sent == 3
-    assert moment - ledger.sent[0] >= 0.4
+    assert moment - ledger.polled[0] >= limits.transaction_seconds
     # Only now may the worker end the lease.
     assert dry_since is not None
     assert dry_since >= moment
@@ -109,16 +131,19 @@ def test_an_interval_is_waited_out() -> None:
 
 @pytest.mark.parametrize("full", [{"transaction_records": 2}, {"transaction_bytes": 2}])
 def test_a_full_transaction_does_not_wait(full: dict[str, int]) -> None:
-    limits = Limits(lease_seconds=0.4, transaction_seconds=60, commit_when_dry=False, **full)
-    ledger, _ = run(limits)
+    limits = Limits(transaction_seconds=60, commit_when_dry=False, **full)
+    ledger, _ = run(limits, lambda _, dry: dry == 1)
     first = ledger.commits[0]
     assert first[1] < 3
-    assert first[0] - ledger.sent[0] < 0.4
+    assert first[0] - ledger.sent[0] < limits.transaction_seconds
+    assert first[0] <= ledger.told
     assert ledger.commits[-1][1] == 3
 
 
 def test_what_waits_is_committed_when_the_lease_is_over() -> None:
-    limits = Limits(lease_seconds=0.3, transaction_seconds=60, commit_when_dry=False)
-    ledger, dry_since = run(limits)
-    assert [sent for _, sent in ledger.commits] == [3]
+    limits = Limits(transaction_seconds=60, commit_when_dry=False)
+    ledger, dry_since = run(limits, lambda _, dry: dry == 3)
+    [(moment, sent)] = ledger.commits
+    assert sent == 3
+    assert moment >= ledger.told
     assert dry_since is None

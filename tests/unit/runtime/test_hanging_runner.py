@@ -52,7 +52,6 @@ def release(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.fixture
 def context(statuses: Statuses, monkeypatch: pytest.MonkeyPatch) -> Iterator[MagicMock]:
-    monkeypatch.setattr(callbacks, "CALLBACK_SECONDS", 0.3)
     monkeypatch.setattr("penstock.runtime.runner.fence_tasks", lambda *_: None)
     scheduler = Scheduler(2, grace_seconds=60.0)
     context = MagicMock(scheduler=scheduler, statuses=statuses)
@@ -92,8 +91,13 @@ def _runs(status: Status | None) -> bool:
 
 @pytest.mark.parametrize("where", ["start", "look", "plan"])
 def test_the_connector_fails_and_no_second_call_is_made(
-    begin: Begin, statuses: Statuses, release: Path, where: str
+    begin: Begin,
+    statuses: Statuses,
+    release: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    where: str,
 ) -> None:
+    monkeypatch.setattr(callbacks, "CALLBACK_SECONDS", 0.3)
     first = begin(where)
     eventually(lambda: _hangs(statuses.last), within=20, what="FAILED")
     first.halt()
@@ -101,6 +105,7 @@ def test_the_connector_fails_and_no_second_call_is_made(
     second = begin(where)
     eventually(lambda: _hangs(statuses.last), within=20, what="FAILED again")
     second.halt()
+    monkeypatch.setattr(callbacks, "CALLBACK_SECONDS", 60.0)
     release.touch()
 
     def runs() -> bool:
@@ -114,11 +119,18 @@ def test_the_connector_fails_and_no_second_call_is_made(
 
 
 def test_what_is_halted_before_it_is_given_up_says_nothing(
-    begin: Begin, statuses: Statuses, release: Path
+    begin: Begin,
+    context: MagicMock,
+    statuses: Statuses,
+    release: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    calls = context.scheduler.callbacks._calls
     runner = begin("start")
-    eventually(runner._activity.locked, within=20, what="the call")
+    call = eventually(lambda: calls.get(NAME), within=20, what="the call")
     runner.halt()
+    monkeypatch.setattr(callbacks, "CALLBACK_SECONDS", 0.0)
+    eventually(lambda: call.give_up is None, within=20, what="that it is given up")
     assert statuses.last is None
     release.touch()
     eventually(lambda: not runner._activity.locked(), within=20, what="its return")
