@@ -14,7 +14,8 @@ from penstock.cli.doctor.asked import Asked
 from penstock.cli.doctor.findings import Finding, failed, warning
 
 Check = Callable[[], list[Finding]]
-LIMIT_SECONDS = 20.0
+LIMIT_SECONDS = 80.0
+"""Enough for a Java that is started twice on a busy machine, and then tries to download."""
 GROUPS = ("settings", "python", "java", "memory", "folders", "ports", "brokers")
 """Modules of this package, in the order in which what they find is mended."""
 

@@ -14,14 +14,13 @@ from penstock.embedded.jars import jars_folder, ways_to_get
 from penstock.embedded.jars_check import damage, why_no_download
 from penstock.embedded.java import ADVICE, MODULE, NEED, Java, Unfit, look_for_java
 
-ANSWER_SECONDS = 5.0
 DOWNLOAD_SECONDS = 15.0
 CACHE_BYTES = 120 * 10**6
 
 
 def check(_: Asked) -> list[Finding]:
     """The Java that Penstock will use, then the jars."""
-    java, unfit = look_for_java(seconds=ANSWER_SECONDS)
+    java, unfit = look_for_java()
     return [*java_findings(java, unfit), *jar_findings(java, jars_folder())]
 
 
