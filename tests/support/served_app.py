@@ -18,7 +18,8 @@ def serving(app: FastAPI, **options: Any) -> Iterator[httpx.Client]:
     server = RestServer(app, port=0)
     server.start()
     try:
-        with httpx.Client(base_url=server.url, trust_env=False, **options) as client:
+        settings = {"timeout": 60, **options}
+        with httpx.Client(base_url=server.url, trust_env=False, **settings) as client:
             yield client
     finally:
         server.stop()

@@ -87,7 +87,7 @@ def wait_for_note(home: Path, process: "subprocess.Popen[str]") -> dict[str, Any
 
 def wait_for_health(url: str, status: int) -> None:
     deadline = time.monotonic() + 30
-    while httpx.get(f"{url}/health", trust_env=False).status_code != status:
+    while httpx.get(f"{url}/health", trust_env=False, timeout=60).status_code != status:
         assert time.monotonic() < deadline
         time.sleep(0.05)
 

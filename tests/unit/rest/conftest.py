@@ -13,5 +13,5 @@ def http(herder: Mock, served: tuple[FastAPI, str]) -> Iterator[httpx.Client]:
     """A client of an application whose herder is this test's."""
     app, url = served
     app.state.calls.herder = herder
-    with httpx.Client(base_url=url, trust_env=False) as client:
+    with httpx.Client(base_url=url, trust_env=False, timeout=60) as client:
         yield client

@@ -301,8 +301,12 @@ def test_refused_changes_are_in_the_audit(
     http.post(RESTART)
     http.post(RESTART, headers=bearer("reader"))
     http.get("/connectors")
-    eventually(lambda: len(caplog.messages) >= 2, within=5, what="two lines")
-    lines = [json.loads(text) for text in caplog.messages if text.startswith("{")]
+
+    def audit() -> list[str]:
+        return [r.getMessage() for r in caplog.records if r.name == "penstock.audit"]
+
+    eventually(lambda: len(audit()) >= 2, within=20, what="two lines")
+    lines = [json.loads(text) for text in audit()]
     told = [(line["who"], line["from"], line["what"], line["outcome"]) for line in lines]
     assert told == [
         ("unknown", "127.0.0.1", f"POST {RESTART}", "refused: 401"),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,9 @@ class Checked(SourceConnector):
 """
 
 
+Children = Callable[[], list[psutil.Process]]
+
+
 @pytest.fixture
 def checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """A connector that this process and its children can import."""
@@ -62,9 +66,21 @@ def checks() -> Iterator[OwnChecks]:
     made.close()
 
 
-def children() -> list[psutil.Process]:
-    found = psutil.Process().children()
-    return [child for child in found if check_process.__name__ in child.cmdline()]
+def check_processes() -> list[psutil.Process]:
+    """Those of this process, whoever started them."""
+    found = []
+    for child in psutil.Process().children():
+        with contextlib.suppress(psutil.NoSuchProcess):  # it may have ended, or be about to
+            if check_process.__name__ in child.cmdline():
+                found.append(child)
+    return found
+
+
+@pytest.fixture
+def children() -> Children:
+    """The check processes of this test."""
+    before = check_processes()
+    return lambda: [child for child in check_processes() if child not in before]
 
 
 def test_errors_come_from_another_process_which_is_kept(checks: OwnChecks, checked: Any) -> None:
@@ -83,7 +99,7 @@ def test_what_it_raises_is_raised(checks: OwnChecks, checked: Any) -> None:
 
 
 def test_a_check_that_hangs_is_killed(
-    checks: OwnChecks, checked: Any, monkeypatch: pytest.MonkeyPatch
+    checks: OwnChecks, checked: Any, monkeypatch: pytest.MonkeyPatch, children: Children
 ) -> None:
     assert checks(checked, {})  # the process has started, which takes longer than what follows
     monkeypatch.setattr(callbacks, "CALLBACK_SECONDS", 0.3)
@@ -98,7 +114,9 @@ def test_a_check_that_ends_its_process(checks: OwnChecks, checked: Any) -> None:
     assert checks(checked, {})
 
 
-def test_a_process_that_was_killed_meanwhile_is_replaced(checks: OwnChecks, checked: Any) -> None:
+def test_a_process_that_was_killed_meanwhile_is_replaced(
+    checks: OwnChecks, checked: Any, children: Children
+) -> None:
     first = checks(checked, {})
     [child] = children()
     child.kill()
@@ -106,14 +124,14 @@ def test_a_process_that_was_killed_meanwhile_is_replaced(checks: OwnChecks, chec
     assert checks(checked, {}) != first
 
 
-def test_closing_leaves_no_process(checks: OwnChecks, checked: Any) -> None:
+def test_closing_leaves_no_process(checks: OwnChecks, checked: Any, children: Children) -> None:
     checks(checked, {})
     assert len(children()) == 1
     checks.close()
     eventually(lambda: children() == [], within=10)
 
 
-def test_a_connector_without_checks_needs_no_process(checks: OwnChecks) -> None:
+def test_a_connector_without_checks_needs_no_process(checks: OwnChecks, children: Children) -> None:
     class Unchecked(SourceConnector):
         config_def = ConfigDef()
 
@@ -124,7 +142,7 @@ def test_a_connector_without_checks_needs_no_process(checks: OwnChecks) -> None:
     assert children() == []
 
 
-def test_what_comes_with_penstock_is_asked_here(checks: OwnChecks) -> None:
+def test_what_comes_with_penstock_is_asked_here(checks: OwnChecks, children: Children) -> None:
     from penstock.plugins.file_source import FileStreamSourceConnector
 
     config: Mapping[str, str] = {"file": "/a", "file.glob": "/b/*", "topic": "t"}
