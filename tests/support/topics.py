@@ -37,10 +37,11 @@ class Topics:
     def create(
         self, topic: str, partitions: int = 1, config: Mapping[str, str] | None = None
     ) -> None:
-        """Make a topic and wait until it is there."""
+        """Make a topic, and wait until the broker lists it."""
         self.admin.create_topics([NewTopic(topic, partitions, 1, config=dict(config or {}))])[
             topic
         ].result(20)
+        eventually(lambda: topic in self.admin.list_topics(timeout=20).topics, what=topic)
 
     def delete(self, topic: str) -> None:
         """Remove a topic, and wait until the broker does not list it any more."""
@@ -69,7 +70,7 @@ class Topics:
             found[message.partition() or 0].append(message)
         return [message for messages in found.values() for message in messages]
 
-    def _settle(self, topic: str, partitions: Iterable[int], within: float = 3.0) -> None:
+    def _settle(self, topic: str, partitions: Iterable[int], within: float = 10.0) -> None:
         """Wait for the markers of what is written now, unless a transaction stays open.
 
         The broker answers a commit before the markers are there: what a test has seen committed

@@ -35,7 +35,7 @@ def test_the_leader_is_not_held_up_by_it(join, request: pytest.FixtureRequest, d
         leader.copies.log.read_to_end(0.5)
 
     getattr(leader.duties, duty)()
-    leader.copies.log.read_to_end(5)
+    leader.copies.log.read_to_end(30)
     with pytest.raises(LeaseLost):
         lease.commit([], [])
     assert leader.copies.of(SINK) == {}

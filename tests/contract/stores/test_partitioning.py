@@ -9,6 +9,7 @@ from penstock.kafka import clients
 from penstock.kafka.clients import Connection
 from penstock.kafka.transactions import Transactions
 from topics import Topics
+from waiting import eventually
 
 PARTITIONS = 7
 # Kafka's own table (UtilsTest.testMurmur2); Java's ints are signed.
@@ -57,4 +58,6 @@ def test_a_transactional_producer(connection: Connection, topics: Topics, name: 
     topics.create(name, partitions=PARTITIONS)
     transactions = Transactions(connection, name)
     transactions.commit([(name, key, None) for key in KEYS], [])
+    # The markers follow the commit's answer.
+    eventually(lambda: len(landed(topics, name)) >= len(KEYS), what="all keys")
     assert landed(topics, name) == {key: java_partition(key) for key in KEYS}
