@@ -98,7 +98,7 @@ def test_life_of_up(start_up: Start, home: Path, number: signal.Signals) -> None
     url = wait_for_note(home, process)["url"]
     wait_for_health(url, 200)
     process.send_signal(number)
-    out, err = process.communicate(timeout=10)
+    out, err = process.communicate(timeout=30)
     assert process.returncode == 0, err
     assert err == ""
     for line in (url, "127.0.0.1:9", str(home / "data" / "penstock.log"), "penstock get plugins"):
@@ -114,7 +114,7 @@ def test_rest_answers_while_starting_and_a_signal_ends_the_start(
     url = wait_for_note(home, process)["url"]
     wait_for_health(url, 503)
     process.send_signal(signal.SIGTERM)
-    out, _ = process.communicate(timeout=10)
+    out, _ = process.communicate(timeout=30)
     assert process.returncode == 0
     assert "worker stopped" in out
 
@@ -128,7 +128,7 @@ def test_second_signal_ends_at_once(start_up: Start, home: Path) -> None:
         pass
     time.sleep(0.5)
     process.send_signal(signal.SIGINT)
-    assert process.wait(5) == 130
+    assert process.wait(30) == 130
 
 
 def test_failed_start_is_told_in_a_line(start_up: Start, home: Path) -> None:
@@ -165,7 +165,7 @@ def test_worker_listens_where_its_file_says(start_up: Start, home: Path) -> None
     assert wait_for_note(home, process)["url"] == f"http://127.0.0.1:{port}"
     wait_for_health(f"http://127.0.0.1:{port}", 200)
     process.send_signal(signal.SIGTERM)
-    out, err = process.communicate(timeout=10)
+    out, err = process.communicate(timeout=30)
     assert (process.returncode, err) == (0, "")
     assert out.endswith("worker stopped\nStopped.\n")
 
