@@ -194,8 +194,8 @@ class SinkLoop(LeaseLoop[SinkLease]):
 
         def commit() -> None:
             self._dead_letter_topic.ensure({letter[0] for letter in letters})
-            for topic, value, key, headers in letters:
-                self._producer.send(topic, value, key, headers=headers)
+            for topic, value, key, headers, timestamp in letters:
+                self._producer.send(topic, value, key, headers=headers, timestamp=timestamp)
             self._producer.commit(self._copies(ends, metadata), groups)
 
         def committed() -> None:
@@ -216,9 +216,10 @@ def _wanted(lease: SinkLease) -> dict[str, Any]:
     """How to read, and whether anybody looks at what costs as much as the rest of a record."""
     task, pipeline = lease.task_class, lease.pipeline
     assert isinstance(pipeline, Pipeline)  # noqa: S101 (its settings are resolved)
-    wanted = task.wants_headers or pipeline.predicated
+    # A dead letter is the record as it was.
+    kept = bool(lease.tolerance.dead_letter_topic)
     return {
-        "headers": wanted or bool(lease.tolerance.dead_letter_topic),
-        "timestamps": task.wants_timestamps or bool(pipeline.transforms),
+        "headers": task.wants_headers or pipeline.predicated or kept,
+        "timestamps": task.wants_timestamps or bool(pipeline.transforms) or kept,
         "settings": lease.consumer_settings,
     }
