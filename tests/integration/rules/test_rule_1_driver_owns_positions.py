@@ -28,7 +28,8 @@ def test_an_alter_while_a_task_sleeps_inside_its_transaction(
 
     assert not gone(sleeper), "the sleeper is gone already: nothing was tested"
     waking.touch()
-    eventually(lambda: gone(sleeper), within=20, what="the sleeper's end")
+    # At the latest when Spark kills it: killTimeout in tests/conftest.py.
+    eventually(lambda: gone(sleeper), within=60, what="the sleeper's end")
     assert {"partition": {"task": 1}, "offset": {"next": 90}} in connectors.offsets(name)
 
     connectors.resume(name)
