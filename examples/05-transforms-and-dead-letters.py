@@ -87,6 +87,8 @@ def show(letter: Message) -> None:
     """A dead letter and why it is one."""
     print(f"  {(letter.value() or b'').decode()}")
     for key, value in dict(letter.headers() or ()).items():
+        if key.endswith(".stacktrace"):
+            continue
         text = value.decode() if isinstance(value, bytes) else value
         print(f"    {key.removeprefix('__connect.errors.'):<22} {text}")
 

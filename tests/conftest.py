@@ -92,12 +92,14 @@ def worker(
             "turn.grace.ms": "4000",
             "spark.driver.memory": "2g",
             # How long a cancelled task lives on: long enough for a test to do things meanwhile.
-            "spark.python.task.killTimeout": "10s",
+            "spark.python.task.killTimeout": "30s",
         },
         tmp_path_factory.mktemp("worker"),
     )
     running = Worker(config)
     running.start()
+    # Now, not within the patience of the test that happens to come first.
+    running.herder._context.engine.session.get()
     yield running
     running.stop()
 

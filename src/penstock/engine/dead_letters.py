@@ -6,6 +6,8 @@ connector that was told to tolerate it: texts are cut to a length and nothing is
 
 from __future__ import annotations
 
+import time
+import traceback
 from typing import Any
 
 import pyarrow as pa
@@ -18,7 +20,10 @@ from penstock.logs.secrets import scrub
 HEADER_LIMIT = 4096
 PREFIX = "__connect.errors."
 
-Letter = tuple[str, bytes | None, bytes | None, list[tuple[str, bytes | None]]]
+AHEAD_SECONDS = 1800
+"""How far ahead of the clock a timestamp may be: brokers refuse one that is an hour ahead."""
+
+Letter = tuple[str, bytes | None, bytes | None, list[tuple[str, bytes | None]], int]
 
 
 class DeadLetters:
@@ -33,7 +38,10 @@ class DeadLetters:
         return self._taken
 
     def take_letters(self) -> list[Letter]:
-        """(topic, value, key, headers) of what goes to the dead letter topic, each once."""
+        """(topic, value, key, headers, timestamp) of what goes to the dead letter topic, each once.
+
+        A timestamp of 0 is the time at which it is sent.
+        """
         letters, self._letters = self._letters, []
         return letters
 
@@ -58,7 +66,7 @@ class DeadLetters:
         if self._lease.tolerance.context_headers:
             headers += self._context(record, error)
         topic = self._lease.tolerance.dead_letter_topic
-        return topic, record["value"], record["key"], headers
+        return topic, record["value"], record["key"], headers, _sendable(record["timestamp"])
 
     def _context(self, record: dict[str, Any], error: StageError) -> list[tuple[str, bytes]]:
         facts = {
@@ -72,6 +80,26 @@ class DeadLetters:
             "exception.class.name": error.error_name,
             "exception.message": scrub(str(error), self._lease.secrets),
         }
-        return [
-            (PREFIX + k, str(v).encode(errors="replace")[:HEADER_LIMIT]) for k, v in facts.items()
-        ]
+        context = {k: _encoded(str(v))[:HEADER_LIMIT] for k, v in facts.items()}
+        context["exception.stacktrace"] = self._trace(error)
+        return [(PREFIX + k, _whole(v)) for k, v in context.items()]
+
+    def _trace(self, error: StageError) -> bytes:
+        """Its end, where it says what went wrong."""
+        trace = scrub("".join(traceback.format_exception(error.error)), self._lease.secrets)
+        return _encoded(trace)[-HEADER_LIMIT:]
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode(errors="replace")
+
+
+def _whole(text: bytes) -> bytes:
+    """Without what was left of a character that the cut went through."""
+    return text.decode(errors="ignore").encode()
+
+
+def _sendable(timestamp: int | None) -> int:
+    """The record's own, unless it has none or a broker would refuse it."""
+    latest = (time.time() + AHEAD_SECONDS) * 1000
+    return timestamp if timestamp is not None and 0 < timestamp < latest else 0

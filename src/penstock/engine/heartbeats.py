@@ -1,8 +1,9 @@
 """The lease's end of the heartbeat: once a second to the worker, which says go on or finish.
 
 A thread of its own, so that a task that hangs is still heard of, with the place where it hangs.
-When nothing has been heard from the worker for ``unanswered_seconds``, the lease is an orphan and
-must end by itself: its worker is frozen, cut off or dead.
+When a beat has gone unanswered for ``unanswered_seconds``, the lease is an orphan and must end by
+itself: its worker is frozen, cut off or dead. Time in which no beat was sent says nothing about the
+worker: the lease itself, or the whole machine, may have stood still.
 
 What the lease has logged since goes along with each beat; log levels changed meanwhile come back.
 """
@@ -69,7 +70,7 @@ class Heartbeat:
         self._lease_id = lease_id
         self._limits = limits
         self._closed = threading.Event()
-        self._heard = time.monotonic()
+        self._asked: float | None = None
         self._half_heard = b""
         self._main = threading.get_ident()
         self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
@@ -102,12 +103,23 @@ class Heartbeat:
                 self._send_log(connection, WAITING_LINES)
 
     def _connect(self) -> socket.socket:
+        patience = self._limits.unanswered_seconds
+        left = self._ask() + patience - time.monotonic()
         address = (self._address.host, self._address.port)
-        return socket.create_connection(address, timeout=self._limits.unanswered_seconds)
+        connection = socket.create_connection(address, timeout=max(0.1, left))
+        connection.settimeout(patience)
+        return connection
+
+    def _ask(self) -> float:
+        """The worker is asked now; when the oldest question was put that it has not answered."""
+        if self._asked is None:
+            self._asked = time.monotonic()
+        return self._asked
 
     def _converse(self, connection: socket.socket) -> None:
         self._half_heard = b""
         while not self._closed.is_set() and not self.orphaned.is_set():
+            self._ask()
             connection.sendall(self._message())
             self._send_log(connection, LINES_PER_BEAT)
             due = time.monotonic() + self._limits.heartbeat_seconds
@@ -127,7 +139,7 @@ class Heartbeat:
     def _hear(self, data: bytes) -> None:
         if not data:
             raise ConnectionResetError("the worker closed the connection")
-        self._heard = time.monotonic()
+        self._asked = None
         *lines, self._half_heard = (self._half_heard + data).split(b"\n")
         for line in lines:
             if line == b"finish":
@@ -136,7 +148,8 @@ class Heartbeat:
                 self._log.change_levels(json.loads(line))
 
     def _check_answers(self) -> None:
-        if time.monotonic() - self._heard > self._limits.unanswered_seconds:
+        asked = self._asked
+        if asked is not None and time.monotonic() - asked > self._limits.unanswered_seconds:
             self.orphaned.set()
 
     def _message(self) -> bytes:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import Any, TypeVar
 
 import pyarrow as pa
@@ -23,7 +23,7 @@ from penstock.engine.pipeline import Pipeline, without
 from penstock.engine.retrying import retried
 from penstock.engine.stage_error import StageError
 from penstock.engine.topic_reader import TopicReader
-from penstock.kafka.errors import LeaseLost
+from penstock.kafka.errors import KafkaFault, LeaseLost
 from penstock.kafka.sink_copies import SinkGroup, copy_key, copy_value
 from penstock.kafka.topics import Position
 from penstock.kafka.transactions import GroupOffsets, Transactions
@@ -80,7 +80,7 @@ class SinkLoop(LeaseLoop[SinkLease]):
 
     def _read_until_over(self, task: SinkTask, reader: TopicReader) -> None:
         while not self._over():
-            batches = reader.read(self._most, self._lease.limits.poll_pause)
+            batches = self._read(task, reader)
             for batch in batches:
                 self._put_partition(task, batch)
             self._progress.note(dry=not batches)
@@ -92,6 +92,21 @@ class SinkLoop(LeaseLoop[SinkLease]):
         self._raise_if_orphaned()
         self._commit_reached(task, reader)
         self._commits.settle()
+
+    def _read(self, task: SinkTask, reader: TopicReader) -> list[pa.RecordBatch]:
+        try:
+            return reader.read(self._most, self._lease.limits.poll_pause)
+        except KafkaFault:
+            self._commit_at_last(task, reader)
+            raise
+
+    def _commit_at_last(self, task: SinkTask, reader: TopicReader) -> None:
+        """A topic that is gone ends the lease, but what was put of others need not be put again."""
+        if not self._heartbeat.orphaned.is_set():
+            # What went wrong with the reader is told, whatever becomes of this.
+            with suppress(Exception):
+                self._commit_reached(task, reader)
+                self._commits.settle()
 
     def _mark_beginning(self, task: SinkTask) -> None:
         """Before a task's very first record: commit where its target stands now.
@@ -194,8 +209,8 @@ class SinkLoop(LeaseLoop[SinkLease]):
 
         def commit() -> None:
             self._dead_letter_topic.ensure({letter[0] for letter in letters})
-            for topic, value, key, headers in letters:
-                self._producer.send(topic, value, key, headers=headers)
+            for topic, value, key, headers, timestamp in letters:
+                self._producer.send(topic, value, key, headers=headers, timestamp=timestamp)
             self._producer.commit(self._copies(ends, metadata), groups)
 
         def committed() -> None:
@@ -216,9 +231,10 @@ def _wanted(lease: SinkLease) -> dict[str, Any]:
     """How to read, and whether anybody looks at what costs as much as the rest of a record."""
     task, pipeline = lease.task_class, lease.pipeline
     assert isinstance(pipeline, Pipeline)  # noqa: S101 (its settings are resolved)
-    wanted = task.wants_headers or pipeline.predicated
+    # A dead letter is the record as it was.
+    kept = bool(lease.tolerance.dead_letter_topic)
     return {
-        "headers": wanted or bool(lease.tolerance.dead_letter_topic),
-        "timestamps": task.wants_timestamps or bool(pipeline.transforms),
+        "headers": task.wants_headers or pipeline.predicated or kept,
+        "timestamps": task.wants_timestamps or bool(pipeline.transforms) or kept,
         "settings": lease.consumer_settings,
     }

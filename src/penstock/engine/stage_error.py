@@ -18,6 +18,7 @@ class StageError(RecordError):
 
     def __init__(self, error: RecordError, stage: str, step: type, row: int | None = None) -> None:
         super().__init__(str(error), row=error.row if row is None else row)
+        self.error = error
         self.stage = stage
         self.step = class_name(step)
         self.error_name = type(error).__name__

@@ -17,7 +17,14 @@ from confluent_kafka import KafkaError
 from penstock.engine.column_source import Taken, column_source
 from penstock.kafka.clients import Connection
 from penstock.kafka.column_consumer import Signal
-from penstock.kafka.errors import DENIED, PASSING, AccessDenied, LeaseLost, describe
+from penstock.kafka.errors import (
+    DENIED,
+    PASSING,
+    AccessDenied,
+    KafkaFault,
+    LeaseLost,
+    describe,
+)
 from penstock.kafka.topics import Position
 
 SETTINGS: dict[str, Any] = {
@@ -30,6 +37,12 @@ FIXED: dict[str, Any] = {
     # Deleted before it was read: told to the worker, never skipped. Where to begin it has said.
     "auto.offset.reset": "error",
 }
+GONE = DENIED | {
+    KafkaError.UNKNOWN_TOPIC_OR_PART,
+    KafkaError._UNKNOWN_TOPIC,
+    KafkaError._UNKNOWN_PARTITION,
+}
+"""After these, the broker takes no offsets of the topic either."""
 
 
 class TopicReader:
@@ -45,10 +58,11 @@ class TopicReader:
         settings: Mapping[str, Any] | None = None,
     ) -> None:
         self.reached: dict[Position, int] = {}
-        """The next offset of every partition that has moved since the start."""
+        """The next offset of every partition that has moved since the start, and is still there."""
         self._starts = dict(starts)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="reader")
         self._ahead: Future[Taken] | None = None
+        self._fault: KafkaFault | None = None
         self._consumer = column_source(
             connection,
             starts,
@@ -61,8 +75,10 @@ class TopicReader:
         """What there is, at most ``most`` records; waits up to ``patience`` seconds for a first.
 
         Each batch holds records of one topic-partition, ``key`` and ``value`` as bytes, in the
-        layout of ``penstock.sdk.batches``.
+        layout of ``penstock.sdk.batches``. An error that comes with records is raised by the next
+        call: when this raises, all that ``reached`` tells of has been returned before.
         """
+        self._raise_fault()
         ahead = self._ahead or self._take_ahead(most, patience)
         batches, signals = ahead.result()
         self._ahead = self._take_ahead(most, patience)
@@ -74,7 +90,13 @@ class TopicReader:
             self._move((topic, partition), batch.column("offset")[-1].as_py() + 1)
         for signal in signals:
             self._heed(signal)
+        if not batches:
+            self._raise_fault()
         return batches
+
+    def _raise_fault(self) -> None:
+        if self._fault is not None:
+            raise self._fault
 
     def _take_ahead(self, most: int, patience: float) -> Future[Taken]:
         """What comes next is made into columns while the lease is busy with what came before."""
@@ -91,9 +113,14 @@ class TopicReader:
             self._move((signal.topic, signal.partition), signal.offset)
         elif code in DENIED:
             which = f"topic {signal.topic}" if signal.topic else "its topics"
-            raise AccessDenied(f"read {which}", signal.error)
+            self._fail(AccessDenied(f"read {which}", signal.error), signal)
         elif code not in PASSING:
-            raise LeaseLost(describe(signal.error))
+            self._fail(LeaseLost(describe(signal.error)), signal)
+
+    def _fail(self, fault: KafkaFault, signal: Signal) -> None:
+        self._fault = self._fault or fault
+        if signal.error.code() in GONE:
+            self.reached = {p: end for p, end in self.reached.items() if p[0] != signal.topic}
 
     def _move(self, position: Position, offset: int) -> None:
         if offset > self.reached.get(position, self._starts[position]):

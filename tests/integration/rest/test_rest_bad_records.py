@@ -98,6 +98,8 @@ def test_all_are_tolerated_and_kept_as_dead_letters(
     assert nonsense["stage"] == "VALUE_CONVERTER"
     assert nonsense["exception.class.name"]
     assert nonsense["exception.message"]
+    assert nonsense["exception.message"] in nonsense["exception.stacktrace"]
+    assert letters[0].timestamp() == topics.messages(name)[1].timestamp()
     assert connectors.status(name)["tasks"][0]["state"] == "RUNNING"
     # All letters and one marker: they were committed together.
     assert topics.end(dead) == len(letters) + 1

@@ -22,7 +22,10 @@ HANGS = "callback does not return"
 
 
 @pytest.fixture(autouse=True)
-def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+def _impatient(client: ConnectClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The process that checks is kept: the patience of the tests does not cover its start.
+    plain = {"name": "plain", "connector.class": "HangingSource", "topic": "plain"}
+    assert client.validate("HangingSource", plain)["error_count"] == 0
     monkeypatch.setattr(callbacks, "CALLBACK_SECONDS", 2.0)
 
 
@@ -133,7 +136,10 @@ def test_validations_that_hang_are_killed(
     refused: Callable[..., tuple[int, str]],
     name: str,
     release: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    # Long enough for processes to start, so that all hang at once.
+    monkeypatch.setattr(callbacks, "CALLBACK_SECONDS", 10.0)
     keys = {"hang.in": "validate", "hang.until": str(release)}
     config = {"name": name, "connector.class": "HangingSource", "topic": name, **keys}
 
@@ -151,6 +157,7 @@ def test_validations_that_hang_are_killed(
             assert HANGS in message
     eventually(lambda: len(_check_processes()) <= 1, within=20, what="only the one that is kept")
     release.touch()
+    monkeypatch.setattr(callbacks, "CALLBACK_SECONDS", 60.0)
     assert connectors.validate("HangingSource", config)["error_count"] == 0
 
 

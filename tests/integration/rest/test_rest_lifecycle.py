@@ -13,6 +13,7 @@ import pytest
 from penstock import __version__
 from penstock.client import ConnectClient
 from penstock.runtime.worker import Worker
+from runners import resting
 from topics import Topics, numbers_of
 from waiting import eventually
 
@@ -175,7 +176,14 @@ def test_the_worker_itself(client: ConnectClient, topics: Topics) -> None:
 
 
 def test_a_new_config_takes_effect_while_it_runs(
-    connectors: ConnectClient, scripted, topics: Topics, reach, arrive, name: str, tmp_path: Path
+    connectors: ConnectClient,
+    scripted,
+    topics: Topics,
+    worker: Worker,
+    reach,
+    arrive,
+    name: str,
+    tmp_path: Path,
 ) -> None:
     """It goes on where it was, in another topic, and the topics endpoint knows both."""
     limit = tmp_path / "limit"
@@ -194,6 +202,8 @@ def test_a_new_config_takes_effect_while_it_runs(
     assert numbers_of(topics.values(second), 0) == list(range(10, 20))
     assert len(topics.values(name)) == 10
     eventually(lambda: connectors.topics(name) == sorted([name, second]), what="both topics")
+    # The report of a lease that still runs would bring them back.
+    eventually(lambda: resting(worker, name), what="the end of the last lease")
     connectors.reset_topics(name)
     assert connectors.topics(name) == []
 

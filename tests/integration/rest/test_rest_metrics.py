@@ -116,7 +116,7 @@ def plus(numbers: list[float], more: list[int]) -> list[float]:
 
 def test_a_long_lease_is_seen_while_it_runs(connectors: ConnectClient, scripted, name: str) -> None:
     """The numbers come with heartbeats, not only with the report at the end."""
-    scripted(count=120, batch=10, pause_ms=300)
+    scripted(count=240, batch=10, pause_ms=300)
 
     def task() -> Any:
         tasks = connectors.metrics(name)["tasks"]
@@ -124,8 +124,8 @@ def test_a_long_lease_is_seen_while_it_runs(connectors: ConnectClient, scripted,
 
     first = eventually(task, what="the first records")
     assert first["leases"] == {}
-    assert 0 < first["records_total"] < 120
-    eventually(lambda: connectors.metrics(name)["records_total"] == 120, what="all records")
+    assert 0 < first["records_total"] < 240
+    eventually(lambda: connectors.metrics(name)["records_total"] == 240, what="all records")
 
 
 def test_the_lag_of_a_sink_also_while_it_is_stopped(

@@ -55,6 +55,8 @@ ANYTHING = [(label, GenerationMode.POSITIVE) for label in OPERATIONS]
 # Any text fits a path or a query: only bodies can be of another kind than the document says.
 MISFITS = [(label, GenerationMode.NEGATIVE) for label in WITH_BODY]
 Find = Callable[[str], APIOperation]
+PATIENCE = 95
+"""Seconds: a worker answers within 90, if only with 500."""
 
 
 def examples(count: int) -> settings:
@@ -113,7 +115,7 @@ def test_every_made_up_request_is_answered(
     @examples(20)
     @given(find(label).as_strategy(mode))
     def check(case: Case) -> None:
-        small(case).call_and_validate(checks=CHECKS)
+        small(case).call_and_validate(checks=CHECKS, timeout=PATIENCE)
 
     check()
 
@@ -141,7 +143,8 @@ def test_requests_about_a_connector_that_is_there(
         def check(case: Case) -> None:
             if name not in connectors.connectors():
                 connectors.create(name, config, "STOPPED")
-            answered[case.operation.label].add(case.call_and_validate(checks=CHECKS).status_code)
+            response = case.call_and_validate(checks=CHECKS, timeout=PATIENCE)
+            answered[case.operation.label].add(response.status_code)
 
         check()
     # A config or an offset that is made up is refused, and so is a task.
@@ -168,7 +171,8 @@ def test_requests_about_a_topic_and_a_consumer_that_are_there(
             case.query = {}  # else it would be about other partitions than the one there is
             if isinstance(case.body, dict) and "to" in case.body:
                 case.body = {**case.body, "topic": name}
-            answered[case.operation.label].add(case.call_and_validate(checks=CHECKS).status_code)
+            response = case.call_and_validate(checks=CHECKS, timeout=PATIENCE)
+            answered[case.operation.label].add(response.status_code)
 
         check()
     simple = {label for label in answered if not label.endswith("/reset")}
@@ -185,7 +189,9 @@ def test_bodies_that_are_no_json(find: Find, connectors: ConnectClient, label: s
     def check(case: Case, body: bytes) -> None:
         url = f"{connectors.url}{case.formatted_path}"
         kind = {"content-type": "application/json"}
-        response = httpx.request(case.method, url, content=body, headers=kind, trust_env=False)
+        response = httpx.request(
+            case.method, url, content=body, headers=kind, trust_env=False, timeout=PATIENCE
+        )
         case.validate_response(response, checks=CHECKS)
 
     check()

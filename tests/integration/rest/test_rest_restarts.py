@@ -75,7 +75,7 @@ def test_a_failed_task_until_it_is_restarted(
 def test_restarts_under_load_lose_nothing(
     connectors: ConnectClient, scripted, topics: Topics, reach, arrive, name: str
 ) -> None:
-    scripted(tasks_max=2, count=1000, batch=10, pause_ms=20)
+    scripted(tasks_max=2, count=1000, batch=10, pause_ms=60)
     for restart in (
         lambda: connectors.restart(name, include_tasks=True),
         lambda: connectors.restart(name),

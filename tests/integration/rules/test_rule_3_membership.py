@@ -34,10 +34,10 @@ def test_a_worker_frozen_for_longer_than_its_session_and_thawed(
     try:
         frozen.start()
         frozen.client.create(name, config)
-        eventually(Path(f"{hold}.held").exists, what="a lease that is about to begin")
+        eventually(Path(f"{hold}.held").exists, within=180, what="a lease about to begin")
         heir.start()
         frozen.send(signal.SIGSTOP)
-        eventually(lambda: len(topics.values(name)) == 100, within=90, what="the heir's records")
+        eventually(lambda: len(topics.values(name)) == 100, within=180, what="the heir's records")
 
         frozen.send(signal.SIGCONT)
         hold.unlink()

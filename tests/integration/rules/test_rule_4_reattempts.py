@@ -40,7 +40,7 @@ def test_a_spark_reattempt_after_a_committed_transaction(
         }
         worker.client.create(name, config)
         done = [{"partition": {"task": 0}, "offset": {"next": 100}}]
-        eventually(lambda: worker.client.offsets(name) == done, within=60)
+        eventually(lambda: worker.client.offsets(name) == done, within=180)
         assert (tmp_path / "struck").exists()
         assert numbers_of(topics.values(name), 0) == list(range(100))
     finally:

@@ -16,13 +16,13 @@ from waiting import eventually
 def test_a_fenced_lease_goes_back_to_rule_1_and_never_fails(
     connectors: ConnectClient, scripted, topics: Topics, worker, name: str
 ) -> None:
-    scripted(count=200, batch=5, pause_ms=100)
+    scripted(count=400, batch=5, pause_ms=100)
     for _ in range(3):
         before = len(topics.values(name))
         eventually(lambda: len(topics.values(name)) > before + 10, what="progress")  # noqa: B023
         topics.transaction(f"{worker.config.group_id}-{name}-0").abort_transaction(20)
-    eventually(lambda: len(topics.values(name)) >= 200, within=60, what="the rest")
-    assert numbers_of(topics.values(name), 0) == list(range(200))
+    eventually(lambda: len(topics.values(name)) >= 400, within=60, what="the rest")
+    assert numbers_of(topics.values(name), 0) == list(range(400))
     assert connectors.status(name)["tasks"][0]["state"] == "RUNNING"
 
 

@@ -39,7 +39,11 @@ def test_group_offsets_that_the_broker_let_expire(
             topics.create(sink)
             topics.produce(sink, [b"1", b"2", b"3"])
             _create_sink(worker.client, sink, tmp_path / sink)
-            eventually(lambda: _committed(topics, sink) == 4, what=f"the offset of {sink}")  # noqa: B023
+            eventually(
+                lambda: _committed(topics, sink) == 4,  # noqa: B023
+                within=180,
+                what=f"the offset of {sink}",
+            )
         keeper.client.stop("kept")
         assert sleeper.stop() == 0
 
@@ -48,7 +52,7 @@ def test_group_offsets_that_the_broker_let_expire(
 
         topics.produce("slept", [b"4"])
         sleeper.start()
-        eventually(lambda: _committed(topics, "slept") == 6, what="the new offset")
+        eventually(lambda: _committed(topics, "slept") == 6, within=180, what="the new offset")
         assert (tmp_path / "slept").read_text() == "1\n2\n3\n4\n"
     finally:
         keeper.close()

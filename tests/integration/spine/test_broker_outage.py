@@ -37,7 +37,11 @@ def test_a_broker_that_goes_away_for_30_s(tmp_path: Path, java: Java, jars: Jars
             worker.client.create(
                 "sink", {"connector.class": "FileStreamSink", "topics": "numbers", "file": str(out)}
             )
-            eventually(lambda: out.exists() and out.read_text().count("\n") > 50, what="records")
+            eventually(
+                lambda: out.exists() and out.read_text().count("\n") > 50,
+                within=180,
+                what="records",
+            )
 
             broker.kill()
             gone = time.monotonic()
@@ -48,7 +52,7 @@ def test_a_broker_that_goes_away_for_30_s(tmp_path: Path, java: Java, jars: Jars
 
             before = len(topics.values("numbers"))
             eventually(lambda: len(topics.values("numbers")) > before + 50, within=90, every=1)
-            assert worker.healthy()
+            eventually(worker.healthy, what="health")
             limit.write_text("0")
             _assert_exact(topics, out)
         finally:
