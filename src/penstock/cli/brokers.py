@@ -91,9 +91,10 @@ def _brokers_that_answer(connection: Connection) -> int:
         try:
             return len(asked.result(LISTEN_SECONDS).nodes)
         except (KafkaException, TimeoutError) as error:
-            admin.poll(0)  # what it has heard, it tells only when asked
+            # What it has heard, it tells only when asked, and maybe after the request has failed.
+            admin.poll(LISTEN_SECONDS if asked.done() else 0)
             _refuse_strangers(connection, heard)
-            if asked.done() or time.monotonic() > deadline + 2:
+            if (asked.done() and heard) or time.monotonic() > deadline + 2:
                 raise _unanswered(connection, heard) from error
 
 

@@ -55,10 +55,10 @@ def _last_offsets(n: int, plan: Plan, deadline: float) -> dict[int, deque[int]] 
     reading = Reading(plan)
     try:
         while not reading.finished:
-            for message in reading.take(PATIENCE).messages:
-                seen[message.partition() or 0].append(message.offset() or 0)
             if time.monotonic() > deadline:
                 return None
+            for message in reading.take(PATIENCE).messages:
+                seen[message.partition() or 0].append(message.offset() or 0)
     finally:
         reading.close()
     return seen

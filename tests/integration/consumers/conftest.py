@@ -6,7 +6,9 @@ import signal
 import subprocess
 from collections.abc import Callable, Iterator
 from typing import Any
+from unittest.mock import MagicMock
 
+import httpx
 import pytest
 
 from commands import Commands
@@ -16,6 +18,9 @@ from penstock.consumers.entries import Place
 from penstock.embedded import EmbeddedBroker
 from penstock.kafka import clients, groups
 from penstock.kafka.clients import Connection
+from penstock.rest.app import create_app
+from penstock.rest.consumers_api import ConsumersApi
+from served_app import serving
 from topics import Topics
 from waiting import eventually
 
@@ -25,6 +30,12 @@ Open = Callable[..., Consumer]
 @pytest.fixture
 def connection(broker: EmbeddedBroker) -> Connection:
     return Connection(broker.bootstrap_servers)
+
+
+@pytest.fixture(autouse=True)
+def counts_back_patiently(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Records are counted however slow the machine is; commands in other processes do as always."""
+    monkeypatch.setattr("penstock.consumers.counting_back.SECONDS", 120.0)
 
 
 @pytest.fixture
@@ -97,3 +108,13 @@ def penstock(
 ) -> Commands:
     """Commands that talk to the run's broker."""
     return Commands(broker.bootstrap_servers, monkeypatch, capsysbinary)
+
+
+@pytest.fixture
+def rest(connection: Connection) -> Iterator[httpx.Client]:
+    """The API of a worker that has started, as far as it is about consumers and topics."""
+    herder = MagicMock()
+    herder.health.return_value = ("healthy", "")
+    consumers = ConsumersApi(lambda: connection, lambda: {"my-configs"})
+    with serving(create_app(herder, consumers=consumers), timeout=60) as client:
+        yield client

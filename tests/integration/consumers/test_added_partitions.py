@@ -15,7 +15,11 @@ from waiting import eventually
 
 def add_partition(topics: Topics, topic: str, count: int) -> None:
     topics.admin.create_partitions([NewPartitions(topic, count)])[topic].result(20)
-    eventually(lambda: topics.end(topic, count - 1) == 0, what="the new partition")
+    eventually(lambda: _partitions(topics, topic) == count, what="the new partition")
+
+
+def _partitions(topics: Topics, topic: str) -> int:
+    return len(topics.admin.list_topics(timeout=20).topics[topic].partitions)
 
 
 def values(consumer: Consumer) -> list[str | None]:

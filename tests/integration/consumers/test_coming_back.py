@@ -25,6 +25,12 @@ def texts(records, count: int) -> list[str]:
     return [record.text for record in islice(records, count)]
 
 
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A broker that is slow, and not away, is waited for."""
+    monkeypatch.setattr("penstock.consumers.absence.REACH_SECONDS", 60.0)
+
+
 @pytest.fixture
 def stored(connection: Connection, topic: str) -> Callable[[], int]:
     """What the group of the consumer has."""
@@ -137,6 +143,9 @@ def test_one_that_has_taken_over_from_several(consumer, topics: Topics, name: st
     topics.produce(f"{name}-2", [b"new"], partition=1)
     assert texts(reader, 1) == ["new"]
     reader.flush()
+    eventually(
+        lambda: all(each._opened()._keeper.fenced for each in before), what="both taken over from"
+    )
     for each in before:
         with pytest.raises(Fenced):
             each.flush()

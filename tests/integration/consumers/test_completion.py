@@ -14,6 +14,7 @@ import pytest
 from commands import Commands
 from free_ports import free_port
 from penstock.cli.completion import ANSWER_SECONDS
+from waiting import eventually
 
 LINES = ("penstock consume ord", "penstock consume orders -c bil", "penstock consumer delete bil")
 
@@ -37,13 +38,21 @@ def offered(line: str, servers: str) -> list[str]:
     return ended.stdout.split()
 
 
+def offered_in_time(line: str, servers: str) -> list[str]:
+    """Whatever comes too late is left out, so it is asked until something is offered."""
+    return eventually(lambda: offered(line, servers), what=line)
+
+
 def test_names_that_are_there(penstock: Commands, topics, name: str) -> None:
     topics.create(name)
     servers = topics.bootstrap_servers
     penstock.done("consumer", "reset", f"{name}-reader", name, "-B")
-    assert offered(f"penstock consume {name[:-1]}", servers) == [name]
-    assert offered(f"penstock consume {name} -c {name[:-1]}", servers) == [f"{name}-reader"]
-    assert offered(f"penstock consumer delete {name[:-1]}", servers) == [f"{name}-reader"]
+    assert offered_in_time(f"penstock consume {name[:-1]}", servers) == [name]
+    for line in (
+        f"penstock consume {name} -c {name[:-1]}",
+        f"penstock consumer delete {name[:-1]}",
+    ):
+        assert offered_in_time(line, servers) == [f"{name}-reader"]
     assert offered("penstock topic describe penstock-con", servers) == []
 
 
@@ -59,9 +68,13 @@ def away(request: pytest.FixtureRequest) -> Iterator[str]:
 
 @pytest.mark.parametrize("line", LINES)
 def test_without_a_broker_it_is_quiet_and_soon_done(line: str, away: str) -> None:
+    """In the fastest of three runs: any one may be held up by whatever else the machine does."""
+    idle = seconds_for_nothing("penstock --no-such-option", away)
+    soon = 3 * idle + 4 * ANSWER_SECONDS
+    assert any(seconds_for_nothing(line, away) < soon for _ in range(3))
+
+
+def seconds_for_nothing(line: str, servers: str) -> float:
     began = time.monotonic()
-    assert offered("penstock --no-such-option", away) == []
-    idle = time.monotonic() - began
-    began = time.monotonic()
-    assert offered(line, away) == []
-    assert time.monotonic() - began < 3 * idle + 4 * ANSWER_SECONDS
+    assert offered(line, servers) == []
+    return time.monotonic() - began

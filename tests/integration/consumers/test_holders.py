@@ -7,7 +7,7 @@ from itertools import islice
 
 import pytest
 
-from penstock.consumers import Fenced, NameHeld
+from penstock.consumers import Consumer, Fenced, NameHeld
 from penstock.consumers.entries import Place
 from penstock.consumers.errors import SessionOver
 from penstock.consumers.hold import Hold
@@ -87,13 +87,20 @@ def test_different_partitions_and_topics_are_no_conflict(
     ]
 
 
-def test_two_at_the_same_moment(consumer) -> None:
-    """Whoever comes second is refused, or the first is fenced; never do both go on."""
+@pytest.mark.parametrize(
+    ("partitions", "fewest"), [pytest.param(None, 1, id="same"), pytest.param(0, 0, id="overlap")]
+)
+def test_two_at_the_same_moment(consumer, partitions: int | None, fewest: int) -> None:
+    """Whoever comes second is refused, or the first is fenced; never do both go on.
+
+    Of those that want the same partitions, one does. Others that overlap may find each other, and
+    then both are refused; either gets in afterwards.
+    """
     outcomes: list[object] = []
     ready = threading.Barrier(2)
 
-    def begin() -> None:
-        reader = consumer()
+    def begin(wanted: int | None) -> None:
+        reader = consumer(partitions=wanted)
         ready.wait()
         try:
             reader.open()
@@ -103,16 +110,20 @@ def test_two_at_the_same_moment(consumer) -> None:
         else:
             outcomes.append(reader)
 
-    threads = [threading.Thread(target=begin) for _ in range(2)]
+    threads = [threading.Thread(target=begin, args=[each]) for each in (None, partitions)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    opened = [each for each in outcomes if not isinstance(each, Exception)]
+    opened = [each for each in outcomes if isinstance(each, Consumer)]
     if len(opened) == 2:
         eventually(lambda: any(_is_fenced(each) for each in opened), what="one fenced")
     able = [each for each in opened if not _is_fenced(each)]
-    assert len(able) <= 1
+    assert len(outcomes) == 2
+    assert fewest <= len(able) <= 1
+    for each in opened:
+        each.close()
+    assert take(consumer(), 1) == [str(len(able))], "and whoever comes later gets in"
 
 
 def test_one_that_has_joined_and_not_been_registered_yet_counts(
@@ -154,6 +165,7 @@ def test_a_group_whose_members_share_it_is_left_alone(consumer, topics: Topics, 
 
 def test_a_member_that_was_away_commits_nothing(connection, topics: Topics, topic: str) -> None:
     """It was thrown out and would be let in again: but somebody may have been here meanwhile."""
+    Registry(connection, clients.admin(connection)).ensure()  # which members subscribe to
     member = Member(connection, f"away-{topic}", topic, 6000)
     try:
         member.wait_until_joined(30)

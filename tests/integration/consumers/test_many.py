@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
+import httpx
 import pytest
 
+from commands import Commands
 from penstock.consumers.directory import Directory
 from penstock.consumers.entries import Entry, Place, now
 from penstock.consumers.registry import TOPIC as REGISTRY
@@ -63,6 +65,27 @@ def test_ten_thousand_are_listed(
     registry.write(dict.fromkeys(many))
     registry.flush()
     assert not [each for each in directory.listed() if each.place.topic == topic]
+
+
+@pytest.mark.heavy
+def test_ten_thousand_are_a_table(many: dict[Place, Entry], penstock: Commands, topic: str) -> None:
+    _, *rows = (line.split() for line in penstock.done("consumer", "list").lines)
+    found = [(row[0], int(row[4])) for row in rows if row[1] == topic]
+    assert found == names_and_lags(many)
+
+
+def test_ten_thousand_are_told_by_the_command_and_over_rest(
+    many: dict[Place, Entry], penstock: Commands, rest: httpx.Client, topic: str
+) -> None:
+    expected = names_and_lags(many)
+    by_command = penstock.done("consumer", "list", "-O", "json").objects()
+    for found in (by_command, rest.get("/consumers").json()):
+        assert [(e["consumer"], e["lag"]) for e in found if e["topic"] == topic] == expected
+
+
+def names_and_lags(many: dict[Place, Entry]) -> list[tuple[str, int]]:
+    """As they are to be listed."""
+    return [(place.name, 11 - many[place].offset) for place in sorted(many)]
 
 
 @pytest.mark.usefixtures("many")

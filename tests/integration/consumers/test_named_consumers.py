@@ -245,6 +245,7 @@ def test_records_tell_everything(consumer, topics: Topics, name: str) -> None:
     )
     producer.produce(f"{name}-r", None, b"\xff")
     producer.commit_transaction(20)
+    eventually(lambda: topics.end(f"{name}-r") == 3, what="the marker")
     first, second = consumer(topic=f"{name}-r", until_end=True)
     assert (first.topic, first.partition, first.offset) == (f"{name}-r", 0, 0)
     assert (first.key, first.key_text, first.text, first.json()) == (

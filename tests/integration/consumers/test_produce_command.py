@@ -101,6 +101,10 @@ def test_an_atomic_produce_is_seen_as_a_whole(
     penstock: Commands, topics: Topics, topic: str
 ) -> None:
     penstock.done("produce", topic, "--atomic", stdin=b"a\nb\n")
+    eventually(
+        lambda: all(topics.end(topic, p) == topics.end(topic, p, committed=False) for p in (0, 1)),
+        what="the markers of the transaction",
+    )
     assert sorted(topics.values(topic)) == ["a", "b"]
 
 

@@ -2,29 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import islice
-from unittest.mock import MagicMock
 
 import httpx
 import pytest
 
-from penstock.kafka.clients import Connection
-from penstock.rest.app import create_app
-from penstock.rest.consumers_api import ConsumersApi
-from served_app import serving
 from topics import Topics
-
-
-@pytest.fixture
-def rest(connection: Connection) -> Iterator[httpx.Client]:
-    """The API of a worker that has started, as far as it is about consumers and topics."""
-    herder = MagicMock()
-    herder.health.return_value = ("healthy", "")
-    with serving(
-        create_app(herder, consumers=ConsumersApi(lambda: connection, lambda: {"my-configs"}))
-    ) as client:
-        yield client
 
 
 def test_the_life_of_a_consumer(rest: httpx.Client, consumer, topic: str) -> None:

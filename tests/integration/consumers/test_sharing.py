@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 from collections import Counter
 
 import pytest
 
+from dying_consumer import dying
 from penstock.consumers import Consumer, NameHeld
 from topics import Topics
 from waiting import eventually
@@ -72,9 +74,40 @@ def test_instances_come_and_go_and_nothing_is_lost(consumer, topics: Topics, nam
     assert max(seen.values()) == 1, "who leaves cleanly has stored what it has done"
 
 
+@pytest.mark.heavy
+def test_one_that_is_killed_leaves_its_partitions_to_the_others(
+    consumer, topics: Topics, name: str
+) -> None:
+    """Once its session is over; what it had not stored comes again there."""
+    topic = f"{name}-four"
+    topics.create(topic, partitions=4)
+    left = Instance(consumer(topic=topic, share=True, flush=0.2))
+    with dying(
+        topics.bootstrap_servers, topic, f"reader-of-{name}", {"share": True}, "take"
+    ) as process:
+        try:
+
+            def write_until_it_is_dead() -> bool:
+                for partition in range(4):
+                    topics.produce(topic, [b"%d" % partition] * 10, partition=partition)
+                return process.poll() is not None
+
+            eventually(write_until_it_is_dead, every=1, what="one that has taken something")
+            out, err = process.communicate()
+            assert process.returncode == -signal.SIGKILL, err
+            written = {(m.partition(), m.offset()) for m in topics.messages(topic)}
+            eventually(lambda: set(left.seen) >= written, what="all of it, by the one that is left")
+        finally:
+            process.kill()
+            left.leave()
+    assert int(out) in range(4), "it had partitions of its own"
+    assert set(left.seen) == written
+    assert max(Counter(left.seen).values()) == 1, "who is left reads nothing twice"
+
+
 def _write_until_both_read(instances: list[Instance], write) -> bool:
     first, second = instances
     before = len(first.seen)
     write()
-    eventually(lambda: len(first.seen) + len(second.seen) >= before + COUNT, within=20)
+    eventually(lambda: len(first.seen) + len(second.seen) >= before + COUNT, what="all of it")
     return bool(second.seen) and len(first.seen) > before
