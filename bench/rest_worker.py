@@ -12,7 +12,7 @@ from penstock.client.waiting import wait_until
 from penstock.embedded.process import WatchedProcess
 
 START_SECONDS = 120.0
-STOP_SECONDS = 15.0
+STOP_SECONDS = 60.0
 REQUEST_SECONDS = 120.0
 NOT_FOUND, CONFLICT = 404, 409
 QUOTED_CHARACTERS = 2000

@@ -35,8 +35,8 @@ def main() -> None:
 
         wait_until(lambda: arrived(client, written), f"{len(GOOD)} lines")
         letters = read_topic(worker.bootstrap_servers, DEAD, len(BAD))
+        wait_until(lambda: client.topics("levels-from-file") == ["levels"], "its topic")
         print(f"topic of the source: {client.topics('levels-from-file')}")
-        assert client.topics("levels-from-file") == ["levels"]
         print(f"{count(written)} of {len(LINES)} lines came through; the others are in {DEAD}:")
         for letter, text in zip(letters, BAD, strict=True):
             show(letter)

@@ -29,7 +29,7 @@ TOPIC, NAME = "billed-orders", "billing"
 def main() -> None:
     """The story, checked on the way."""
     with running_worker() as worker:
-        httpx.post(f"{worker.url}/topics", json={"name": TOPIC}).raise_for_status()
+        httpx.post(f"{worker.url}/topics", json={"name": TOPIC}, timeout=60).raise_for_status()
         produce(worker)
         died = subprocess.run(
             [sys.executable, __file__, "die"], env=worker.environment(), check=False
@@ -103,7 +103,7 @@ def session(folder: Path) -> SparkSession:
 
 def listed(worker: RunningWorker) -> list[dict[str, Any]]:
     """Where this name stands; `penstock consumer list` says the same."""
-    found = httpx.get(f"{worker.url}/consumers").json()
+    found = httpx.get(f"{worker.url}/consumers", timeout=60).json()
     return [each for each in found if each["consumer"] == NAME]
 
 

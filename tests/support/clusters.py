@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from files import lines_of
 from free_ports import free_port
 from own_cluster import own_topics
 from penstock.client import ConnectClient, ConnectError
@@ -19,8 +20,10 @@ SETTLED_WITHIN = 120.0
 LEAST_LINES = 100
 
 
-def workers_of(folder: Path, bootstrap_servers: str, group: str, count: int) -> list[WorkerProcess]:
-    """Workers of one group, not started."""
+def workers_of(
+    folder: Path, bootstrap_servers: str, group: str, count: int, session_ms: int = 6000
+) -> list[WorkerProcess]:
+    """Workers of one group, not started; one that dies is missed after ``session_ms``."""
     return [
         WorkerProcess(
             folder / f"worker-{number}",
@@ -28,7 +31,7 @@ def workers_of(folder: Path, bootstrap_servers: str, group: str, count: int) -> 
             bootstrap_servers=bootstrap_servers,
             properties={
                 **own_topics(group),
-                "session.timeout.ms": "6000",
+                "session.timeout.ms": str(session_ms),
                 "lease.max.ms": "8000",
                 "spark.master": "local[4]",
                 "spark.driver.memory": "512m",
@@ -103,6 +106,18 @@ class Streams:
             "topic": name,
         }
 
+    def sink(self, name: str) -> dict[str, str]:
+        """The configuration of a sink that writes a topic into a file again."""
+        return {
+            "connector.class": "FileStreamSink",
+            "tasks.max": "1",
+            "topics": name,
+            "file": str(self._copy(name)),
+        }
+
+    def _copy(self, name: str) -> Path:
+        return self._files[name].with_suffix(".copy")
+
     def start(self) -> None:
         """Let the files grow."""
         self._thread.start()
@@ -134,3 +149,14 @@ class Streams:
                 every=0.5,
             )
             assert self._topics.values(name) == lines, name
+
+    def copied(self, name: str, lines: list[str], within: float = 90.0) -> None:
+        """Wait until the sink has written as many lines; then they must be just these, in order."""
+        copy = self._copy(name)
+        eventually(
+            lambda: len(lines_of(copy)) >= len(lines),
+            within=within,
+            what=f"{len(lines)} lines in {copy}",
+            every=0.5,
+        )
+        assert lines_of(copy) == lines

@@ -40,7 +40,9 @@ class Report:
 class DoctorRun:
     """Runs the command with a home of its own, a complete cache and no port taken."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *options: str) -> None:
+        """``options`` go with every run."""
+        self._options = options
         self.data, self.cache = folder / "data", folder / "cache"
         write_complete(jars_folder(self.cache))
         clean = {k: v for k, v in os.environ.items() if not k.startswith(UNWANTED)}
@@ -57,12 +59,12 @@ class DoctorRun:
 
     def text(self, *options: str, **environment: str) -> Report:
         """Run it as people do."""
-        defaults = ("--data-dir", str(self.data), "--port", "0")
+        defaults = ("--data-dir", str(self.data), "--port", "0", *self._options)
         done = subprocess.run(
             [sys.executable, "-m", "penstock", "doctor", *defaults, *options],
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=200,
             check=False,
             env={**self.environment, **environment},
         )

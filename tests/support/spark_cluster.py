@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -41,7 +42,13 @@ class SparkCluster:
             main = f"{DEPLOY}.worker.Worker"
             worker = self._begin(stack, f"spark-{number}", main, *here, *room, self.address)
             self._workers.append(worker)
-        eventually(lambda: log.read_text().count("Registering worker") == WORKERS)
+        for number in range(WORKERS):
+            eventually(partial(self._registered, number), what=f"Spark worker {number}")
+
+    def _registered(self, number: int) -> bool:
+        """As the worker itself says: the master may register one more than once."""
+        log = self._folder / f"spark-{number}.log"
+        return "Successfully registered with master" in log.read_text()
 
     def executors(self) -> list[psutil.Process]:
         """The processes that run tasks."""

@@ -126,7 +126,9 @@ class Teller:
         intruder = WatchedProcess(command, log)
         try:
             # Its end would take another minute.
-            eventually(lambda: "exiting" in log.read_text(), what="an insight", every=0.2)
+            eventually(
+                lambda: "exiting" in log.read_text(), within=120, what="an insight", every=0.2
+            )
             return log.read_text()
         finally:
             intruder.kill()
@@ -315,7 +317,14 @@ def _first_chapter(teller: Teller, client: ConnectClient) -> None:
 
 def _second_chapter(teller: Teller, client: ConnectClient) -> None:
     story = teller.story
-    story.ours.found = reach(client, {"moves": RUNNING, "collects": RUNNING, "mirrors": RUNNING})
+    story.ours.found = reach(
+        client,
+        {
+            **dict.fromkeys(("moves", "collects", "mirrors", "doomed"), RUNNING),
+            **dict.fromkeys(("stands", "cleared"), STOPPED),
+            "rests": PAUSED,
+        },
+    )
     assert client.offsets("stands") == story.at("stands", 2)
     assert client.offsets("cleared") == []
     teller.arrive("moves", 10)

@@ -54,7 +54,7 @@ class WorkerProcess:
             **(environment or {}),
         }
 
-    def start(self, within: float = 60.0) -> None:
+    def start(self, within: float = 120.0) -> None:
         """Start it and wait until it is healthy."""
         with self._output.open("ab") as output:
             self.process = subprocess.Popen(

@@ -10,7 +10,8 @@ from pathlib import Path
 from penstock.embedded.errors import DataFolderInUse, EmbeddedError
 from penstock.embedded.locks import POLL_SECONDS, FileLock
 
-PATIENCE_SECONDS = 10.0
+PATIENCE_SECONDS = 20.0
+"""Well beyond the time that the watchdog gives a Java whose parent was killed."""
 LOCK = "penstock.lock"
 
 

@@ -159,10 +159,9 @@ class LazySession:
         """Whether Spark is running."""
         return self._session is not None
 
-    @property
-    def lost(self) -> bool:
-        """Whether Spark was running and its JVM is gone."""
-        return self._session is not None and _dead(self._session)
+    def has_lost(self, session: SparkSession) -> bool:
+        """Whether the JVM of what ``get`` gave is gone; another may run already."""
+        return session is not self._session or _dead(session)
 
     def get(self) -> SparkSession:
         """The session; the first call takes seconds. SessionEnded after ``stop``."""

@@ -84,6 +84,7 @@ class Turn:
         self.leases = list(leases)
         self.watch = TurnWatch(limits)
         self._session = session
+        self._spark_used: SparkSession | None = None
         self._heartbeats = heartbeats
         self._lock = threading.Lock()
         self._cancelled: str | None = None
@@ -116,11 +117,12 @@ class Turn:
 
     def _spark(self) -> SparkSession:
         try:
-            return self._session.get()
+            self._spark_used = spark = self._session.get()
         except Exception as error:
             raise TurnBroken(
                 "spark lost", f"it does not start: {_first_lines(str(error))}"
             ) from error
+        return spark
 
     def _begin(self) -> None:
         with self._lock:
@@ -176,7 +178,7 @@ class Turn:
     def _broken(self, error: Exception) -> TurnBroken:
         if self._cancelled:
             return TurnBroken(self._cancelled, "the job was cancelled")
-        if self._session.lost:
+        if self._spark_used is not None and self._session.has_lost(self._spark_used):
             return TurnBroken("spark lost", "Spark's JVM has died")
         return TurnBroken("crashed", _first_lines(str(error)))
 

@@ -92,9 +92,13 @@ class CompactedLog:
         self._thread = threading.Thread(target=self._follow, name=f"log-{self.topic}", daemon=True)
         self._thread.start()
 
+    def begin_to_stop(self) -> None:
+        """Let the follower end, without waiting for it as ``stop`` does."""
+        self._stopping.set()
+
     def stop(self) -> None:
         """End the follower; may be called twice."""
-        self._stopping.set()
+        self.begin_to_stop()
         if self._thread is not None:
             self._thread.join(timeout=5)
 

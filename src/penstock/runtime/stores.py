@@ -64,11 +64,17 @@ class Stores:
         ):
             begin()
             undo.append(end)
+        undo.append(self._begin_to_stop)  # the first to be called: the others then wait at once
         for store in (self.configs, self.statuses):
             store.log.read_to_end()
         for held_up in (self.offsets, self.copies):
             with contextlib.suppress(BrokerUnavailable):
                 held_up.log.read_to_end(HELD_UP_SECONDS)
+
+    def _begin_to_stop(self) -> None:
+        """Each follower may take half a second to notice that it is to end."""
+        for store in (self.configs, self.offsets, self.statuses, self.copies):
+            store.log.begin_to_stop()
 
 
 def _topic(config: WorkerConfig, kind: str) -> tuple[str, int, int]:

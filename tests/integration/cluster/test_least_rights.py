@@ -71,7 +71,11 @@ def worker(guarded: GuardedBroker, tmp_path: Path) -> Iterator[WorkerProcess]:
         },
     )
     yield process
-    process.close()
+    try:
+        if process.process is not None:
+            process.stop()  # who is killed stays in the group until its session is over
+    finally:
+        process.close()
 
 
 def grant(guarded: GuardedBroker, rows: list[Row]) -> None:

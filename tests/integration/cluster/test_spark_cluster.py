@@ -33,7 +33,7 @@ def test_executors_die_and_nothing_is_lost_or_repeated(
             streams.start()
             for _ in range(3):
                 _more_lines(copy)
-                spark.executors()[0].kill()
+                eventually(spark.executors, within=120, what="executors")[0].kill()
             _more_lines(copy)
             streams.deliver(lines := streams.stop())
             eventually(lambda: len(_lines(copy)) >= len(lines), what="the whole copy")

@@ -27,7 +27,7 @@ def test_the_demo(tmp_path: Path) -> None:
         [sys.executable, "-m", "penstock", "demo", "--lines", "5000"],
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=300,
         check=False,
         env=environment,
     )

@@ -19,7 +19,7 @@ from python_path import with_path
 
 @pytest.fixture
 def doctor(tmp_path: Path, broker: EmbeddedBroker) -> DoctorRun:
-    run = DoctorRun(tmp_path)
+    run = DoctorRun(tmp_path, "--timeout", "60")
     run.environment["PENSTOCK_BOOTSTRAP_SERVERS"] = broker.bootstrap_servers
     return run
 
@@ -65,7 +65,7 @@ def test_topics_that_are_open_to_all(
     }
     folder = tmp_path_factory.mktemp("guarded")
     with EmbeddedBroker(folder, java, jars, extra=authorizer) as guarded:
-        run = DoctorRun(tmp_path)
+        run = DoctorRun(tmp_path, "--timeout", "60")
         run.environment["PENSTOCK_BOOTSTRAP_SERVERS"] = guarded.bootstrap_servers
         allow(guarded, "penstock-configs", AclOperation.DESCRIBE)
         allow(guarded, "penstock-offsets", AclOperation.READ, principal="User:worker")

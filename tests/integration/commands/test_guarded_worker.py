@@ -62,7 +62,7 @@ def client_of(process: WorkerProcess, token: str = "") -> ConnectClient:
 
 @pytest.mark.heavy
 def test_a_guarded_worker(guarded: WorkerProcess, folder: Path, name: str, topics: Topics) -> None:
-    (note,) = (folder / "state").iterdir()
+    (note,) = (folder / "state").glob("up-*.json")
     token = json.loads(note.read_text())["token"]
     with client_of(guarded, token) as own, client_of(guarded, f"ann.{SECRET}") as ann:
         works_within_its_limits(guarded, own, ann, folder, name, topics)

@@ -85,8 +85,17 @@ def listening(up: WorkerProcess) -> set[str]:
 
 def topics_of(up: WorkerProcess) -> Topics:
     """The topics of the broker that the worker runs now."""
-    (note,) = (up.folder / "state").glob("up-*.json")
-    return Topics(json.loads(note.read_text())["bootstrap_servers"])
+    return Topics(brokers_of(up))
+
+
+def brokers_of(up: WorkerProcess) -> str:
+    """What its note says; it is written before they are known, and again after the first health."""
+
+    def named() -> str:
+        (note,) = (up.folder / "state").glob("up-*.json")
+        return str(json.loads(note.read_text())["bootstrap_servers"])
+
+    return eventually(named, what="a note with the brokers")
 
 
 def ended_by(up: WorkerProcess, send: Callable[[list[psutil.Process]], None]) -> None:
@@ -136,6 +145,7 @@ def growing(file: Path) -> Iterator[None]:
 
 
 @pytest.mark.heavy
+@pytest.mark.crowd  # it ends in time where nothing runs beside it
 def test_the_life_of_up(up: WorkerProcess, tmp_path: Path) -> None:
     """From its first line to its second end: nothing is lost, doubled or left behind."""
     up.start()
@@ -177,9 +187,8 @@ def _is_loopback(address: str) -> bool:
 
 
 def _says_where_everything_is(up: WorkerProcess) -> None:
-    (note,) = (up.folder / "state").glob("up-*.json")
-    brokers = json.loads(note.read_text())["bootstrap_servers"]
-    eventually(lambda: "Ctrl-C" in up.output(), within=10, what="the announcement")
+    brokers = brokers_of(up)
+    eventually(lambda: "Ctrl-C" in up.output(), what="the announcement")
     printed = up.output()
     for told in (
         "Penstock is running.",

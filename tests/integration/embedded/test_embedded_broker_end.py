@@ -70,4 +70,4 @@ def test_java_is_gone_soon_after_its_parent_was_killed(tmp_path: Path, java: Jav
         assert parent.stdout is not None
         pid = int(parent.stdout.readline().split()[0])
         parent.kill()
-    assert wait_for(lambda: gone(pid), 12)
+    assert wait_for(lambda: gone(pid), 30)

@@ -46,7 +46,12 @@ def test_a_file_of_real_kafka_connect_is_carried_on(
         tmp_path, broker.bootstrap_servers, java, connect_class_path, run
     ) as offsets:
         moved = (topic, f"{topic}-2", f"origin.{original}")
-        eventually(lambda: all(len(topics.values(t)) >= 3 for t in moved), every=0.2, what="lines")
+        eventually(
+            lambda: all(len(topics.values(t)) >= 3 for t in moved),
+            within=180,
+            every=0.2,
+            what="lines",
+        )
 
     assert read_offsets_file(offsets)["lines"] == [
         {"partition": {"filename": "lines.txt"}, "offset": {"position": 19}}

@@ -19,7 +19,7 @@ from takeover_story import (
     lines,
 )
 
-pytestmark = [pytest.mark.heavy, pytest.mark.timeout(400)]
+pytestmark = pytest.mark.heavy
 
 
 def offset_keys(chapter: Chapter) -> set[bytes]:

@@ -16,7 +16,6 @@ from waiting import eventually
 
 SAME = "side"
 WAIT_SECONDS = 90.0
-SETTLE_SECONDS = 3.0
 UNSETTLED = ("rebalanc", "stale configuration", "conflicting operation")
 
 
@@ -65,7 +64,7 @@ class Side:
         return None
 
     def _ask(self, step: Ask) -> Answer:
-        deadline = time.monotonic() + SETTLE_SECONDS
+        deadline = time.monotonic() + step.settle
         response = self._send(step)
         while _unsettled(response) and time.monotonic() < deadline:
             time.sleep(0.1)

@@ -13,7 +13,10 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Ask:
-    """A request whose answers are compared. ``body`` is JSON; ``raw`` is sent as it is."""
+    """A request whose answers are compared. ``body`` is JSON; ``raw`` is sent as it is.
+
+    One that a rebalance refuses is made again for ``settle`` seconds.
+    """
 
     method: str
     path: str
@@ -21,6 +24,7 @@ class Ask:
     note: str = ""
     raw: bytes | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
+    settle: float = 30.0
 
     @property
     def title(self) -> str:

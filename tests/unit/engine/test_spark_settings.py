@@ -122,7 +122,6 @@ def test_jars_are_handed_to_spark(tmp_path: Path) -> None:
 def test_a_session_that_was_never_used_was_never_started(tmp_path: Path) -> None:
     session = LazySession(SparkSettings(tmp_path))
     assert not session.started
-    assert not session.lost
     session.stop()
     session.stop()
     assert not (tmp_path / "spark").exists()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from differential.steps import (
+    Ask,
     Lines,
     Step,
     Topic,
@@ -103,7 +104,8 @@ STEPS: tuple[Step, ...] = (
     get(f"{PATH}/status", "stopped"),
     get(f"{PATH}/tasks", "stopped"),
     get(f"{PATH}/tasks/0/status", "stopped"),
-    post(f"{PATH}/tasks/0/restart", note="stopped"),
+    # Kafka Connect speaks of a rebalance for as long as it is asked.
+    Ask("POST", f"{PATH}/tasks/0/restart", note="stopped", settle=3.0),
     post(f"{PATH}/restart?includeTasks=true", note="stopped"),
     *states(NAME, "STOPPED"),
     put(f"{PATH}/config", {**CONFIG, "batch.size": "200"}, "stopped"),
