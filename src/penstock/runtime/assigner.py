@@ -11,6 +11,7 @@ from confluent_kafka import Producer
 
 from penstock.kafka import clients, groups
 from penstock.kafka.compacted_log import CompactedLog
+from penstock.kafka.errors import KafkaFault
 from penstock.kafka.membership import Joined
 from penstock.runtime.balance import balanced
 from penstock.runtime.config_store import ConfigStore, Elsewhere
@@ -74,6 +75,11 @@ class Assigner:
         address = Address(self._url, joined.member_id)
         if self._roster.workers().get(self._worker_id) != address:
             self._write(worker_record(self._worker_id, address))
+
+    def refuse_unless_member(self, joined: Joined) -> None:
+        """KafkaFault if the group has no such member any more."""
+        if joined.member_id not in groups.members(self._admin, self._group_id):
+            raise KafkaFault("this worker is not a member of its group just now")
 
     def lead(self, also: Iterable[Elsewhere] = ()) -> None:
         """Say that this worker leads; and give everybody a key to sign with."""

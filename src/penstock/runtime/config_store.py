@@ -17,12 +17,20 @@ from confluent_kafka.admin import AdminClient
 
 from penstock.kafka.clients import Connection
 from penstock.kafka.compacted_log import CompactedLog, LogRecord
-from penstock.kafka.errors import KafkaFault, LeaseLost
+from penstock.kafka.errors import (
+    REFUSED,
+    KafkaFault,
+    LeaseLost,
+    OutcomeUnknown,
+    RecordRefused,
+    TransactionAborted,
+    describe,
+)
 from penstock.kafka.json_forms import dump, load_object
 from penstock.kafka.names import leader_transactional_id
 from penstock.kafka.plain_writes import send_one
 from penstock.kafka.transactions import Transactions
-from penstock.runtime.errors import Conflict, InternalError
+from penstock.runtime.errors import BadRequest, Conflict, InternalError, RequestError
 from penstock.runtime.session_keys import SessionKeys
 from penstock.runtime.states import Target
 
@@ -33,6 +41,7 @@ COMMIT = "commit-"
 FENCING = "tasks-fencing-"
 SESSION_KEY = "session-key"
 
+REPORTS_SECONDS = 2.0
 REPORT_ALL: dict[str, Any] = {"delivery.report.only.error": False}
 LOGGER = "logger-cluster-"
 
@@ -70,9 +79,13 @@ class ConfigStore:
         self._writing = threading.Lock()
         self._producer: Transactions | None = None
         self._written: dict[str, tuple[int, int]] = {}
+        self._refused: KafkaError | None = None
         self.session_keys = SessionKeys()
         self.on_change: Callable[[str], None] = lambda _: None
         """Called with the name of a connector that the topic says something new about."""
+        self.on_unable: Callable[[], None] = lambda: None
+        """Called when a write has gone wrong so that no other is taken before ``lead``. Not made
+        here: whoever is not elected any more would fence the one that is."""
         self.on_logger_level: Callable[[str, str], object] = lambda _name, _level: None
         """Told of changes of log levels; those from before it was set are of no more interest."""
         self.log = CompactedLog(
@@ -175,17 +188,15 @@ class ConfigStore:
                     "Cannot complete request momentarily due to no known leader URL, "
                     "likely because a rebalance was underway."
                 )
+            self._refused = None
             try:
                 self._commit(entries, also)
-            except LeaseLost as error:
-                self._producer = None
-                raise Conflict(
-                    "Cannot complete request because of a conflicting operation "
-                    "(e.g. worker rebalance)"
-                ) from error
             except KafkaFault as error:
+                if (reason := self._refusal(error)) is not None:
+                    raise BadRequest(_advice(self.log.topic, reason)) from error
                 self._producer = None
-                raise InternalError(f"Kafka did not take the change: {error}") from error
+                self.on_unable()
+                raise _answer(error) from error
         self.read_back(self.log)
 
     def read_back(self, log: CompactedLog) -> None:
@@ -203,6 +214,20 @@ class ConfigStore:
         topic, partition, offset = message.topic(), message.partition(), message.offset()
         if error is None and topic is not None and partition is not None and offset is not None:
             self._written[topic] = partition, offset
+
+        elif error is not None and error.code() in REFUSED:
+            self._refused = error
+
+    def _refusal(self, error: KafkaFault) -> str | None:
+        """Why Kafka never takes this change; None if it might, or did. Others it takes as before.
+
+        Of an aborted transaction the client tells only the last of what went wrong.
+        """
+        assert self._producer is not None  # noqa: S101 (it has just failed)
+        if isinstance(error, TransactionAborted):
+            self._producer.raw.flush(REPORTS_SECONDS)  # which reads the reports on single records
+            return None if self._refused is None else describe(self._refused)
+        return str(error) if isinstance(error, RecordRefused) else None
 
     def _commit(self, entries: Iterable[Entry], also: Iterable[Elsewhere]) -> None:
         assert self._producer is not None  # noqa: S101 (checked by the caller)
@@ -282,6 +307,27 @@ _READERS = (
     (TASK, ConfigStore._take_task),
     (COMMIT, ConfigStore._take_commit),
 )
+
+
+def _advice(topic: str, reason: str) -> str:
+    return (
+        f"Kafka does not take this change ({reason}); nothing was changed. If it is too large for "
+        f"topic {topic}, make it smaller, or raise max.message.bytes of that topic."
+    )
+
+
+def _answer(error: KafkaFault) -> RequestError:
+    """What to tell whoever asked for a change that was not taken, or perhaps was."""
+    if isinstance(error, LeaseLost):
+        return Conflict(
+            "Cannot complete request because of a conflicting operation (e.g. worker rebalance)"
+        )
+    if isinstance(error, OutcomeUnknown):
+        return InternalError(
+            f"Kafka did not say whether it took the change ({error}). See whether it did before "
+            "you try again."
+        )
+    return InternalError(f"Kafka did not take the change: {error}")
 
 
 def _target_entry(name: str, target: Target) -> Entry:

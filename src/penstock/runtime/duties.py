@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from penstock.kafka.errors import BrokerUnavailable
 from penstock.kafka.membership import Joined
 from penstock.runtime.assigner import Assigner
+from penstock.runtime.errors import Conflict
 from penstock.runtime.foreign_lead import ForeignLead
 from penstock.runtime.hands import Hands
 from penstock.runtime.peers import Peers
@@ -52,6 +53,14 @@ class Duties:
                 len(outdated),
             )
 
+    def leads(self) -> bool:
+        """Whether what this worker writes as the leader would be taken."""
+        return self.context.configs.leads()
+
+    def refuse_unless_member(self, joined: Joined) -> None:
+        """KafkaFault if the group does not know this worker any more."""
+        self.assigner.refuse_unless_member(joined)
+
     def rebalance(self) -> None:
         """As the leader: give every connector to a worker that is alive."""
         self._read_workers_topic()
@@ -95,10 +104,17 @@ class Duties:
         """Store the tasks of a connector, or have the leader do so."""
         configs = self.context.configs
         if leading:
-            configs.put_tasks(name, tasks)
+            self.store_tasks(name, tasks)
         else:
             self.peers.hand_in_tasks(name, tasks)
             configs.log.read_to_end()
+
+    def store_tasks(self, name: str, tasks: list[dict[str, str]]) -> None:
+        """As the leader: store the tasks of a connector that is to run; Conflict if it is not."""
+        configs = self.context.configs
+        if configs.config(name) is None or configs.target(name) is not Target.STARTED:
+            raise Conflict(f"Connector {name} is not to run any more.")
+        configs.put_tasks(name, tasks)
 
     def catch_up(self) -> None:
         """See everything that the leader has written."""
