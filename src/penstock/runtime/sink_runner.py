@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from penstock.columnar.java_regex import java_regex
 from penstock.engine.lease import Lease, Limits, Report, SinkLease
 from penstock.engine.references import Resolved
 from penstock.kafka import groups, topics
@@ -59,6 +60,7 @@ class SinkRunner(Runner):
     def _check_overrides(self) -> None:
         """Also what others do meanwhile, or a reference, may stand against the group."""
         super()._check_overrides()
+        java_regex("topics.regex", self.config.get("topics.regex"))
         worker = self.context.worker
         for _, text in group_errors({**self.config, "name": self.name}, worker.group_id):
             raise ConfigError(text)
