@@ -8,7 +8,7 @@ store has read it back.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,13 +18,11 @@ from confluent_kafka.admin import AdminClient
 from penstock.kafka.clients import Connection
 from penstock.kafka.compacted_log import CompactedLog, LogRecord
 from penstock.kafka.errors import (
-    REFUSED,
     KafkaFault,
     LeaseLost,
     OutcomeUnknown,
     RecordRefused,
     TransactionAborted,
-    describe,
 )
 from penstock.kafka.json_forms import dump, load_object
 from penstock.kafka.names import leader_transactional_id
@@ -41,7 +39,6 @@ COMMIT = "commit-"
 FENCING = "tasks-fencing-"
 SESSION_KEY = "session-key"
 
-REPORTS_SECONDS = 2.0
 REPORT_ALL: dict[str, Any] = {"delivery.report.only.error": False}
 LOGGER = "logger-cluster-"
 
@@ -79,7 +76,6 @@ class ConfigStore:
         self._writing = threading.Lock()
         self._producer: Transactions | None = None
         self._written: dict[str, tuple[int, int]] = {}
-        self._refused: KafkaError | None = None
         self.session_keys = SessionKeys()
         self.on_change: Callable[[str], None] = lambda _: None
         """Called with the name of a connector that the topic says something new about."""
@@ -188,12 +184,11 @@ class ConfigStore:
                     "Cannot complete request momentarily due to no known leader URL, "
                     "likely because a rebalance was underway."
                 )
-            self._refused = None
             try:
-                self._commit(entries, also)
+                self._commit([*entries], [*also])
+            except RecordRefused as error:  # which leaves the producer as able as it was
+                raise BadRequest(_advice(self.log.topic, error)) from error
             except KafkaFault as error:
-                if (reason := self._refusal(error)) is not None:
-                    raise BadRequest(_advice(self.log.topic, reason)) from error
                 self._producer = None
                 self.on_unable()
                 raise _answer(error) from error
@@ -215,21 +210,13 @@ class ConfigStore:
         if error is None and topic is not None and partition is not None and offset is not None:
             self._written[topic] = partition, offset
 
-        elif error is not None and error.code() in REFUSED:
-            self._refused = error
+    def _commit(self, entries: Sequence[Entry], also: Sequence[Elsewhere]) -> None:
+        try:
+            self._try_to_commit(entries, also)
+        except TransactionAborted:  # nothing was written; so it is after a record was refused
+            self._try_to_commit(entries, also)
 
-    def _refusal(self, error: KafkaFault) -> str | None:
-        """Why Kafka never takes this change; None if it might, or did. Others it takes as before.
-
-        Of an aborted transaction the client tells only the last of what went wrong.
-        """
-        assert self._producer is not None  # noqa: S101 (it has just failed)
-        if isinstance(error, TransactionAborted):
-            self._producer.raw.flush(REPORTS_SECONDS)  # which reads the reports on single records
-            return None if self._refused is None else describe(self._refused)
-        return str(error) if isinstance(error, RecordRefused) else None
-
-    def _commit(self, entries: Iterable[Entry], also: Iterable[Elsewhere]) -> None:
+    def _try_to_commit(self, entries: Sequence[Entry], also: Sequence[Elsewhere]) -> None:
         assert self._producer is not None  # noqa: S101 (checked by the caller)
         for key, value in entries:
             data = None if value is None else dump(value)
@@ -309,7 +296,7 @@ _READERS = (
 )
 
 
-def _advice(topic: str, reason: str) -> str:
+def _advice(topic: str, reason: RecordRefused) -> str:
     return (
         f"Kafka does not take this change ({reason}); nothing was changed. If it is too large for "
         f"topic {topic}, make it smaller, or raise max.message.bytes of that topic."

@@ -33,8 +33,6 @@ class Producer:
 
     fault: KafkaFault | None = None
 
-    raw = MagicMock()
-
     def send(self, *_: object, **__: object) -> None: ...
 
     def commit(self, *_: object) -> None:
