@@ -73,8 +73,21 @@ class Assigner:
     def advertise(self, joined: Joined) -> None:
         """Say where this worker is to be found."""
         address = Address(self._url, joined.member_id)
-        if self._roster.workers().get(self._worker_id) != address:
+        before = self._roster.workers().get(self._worker_id)
+        if before != address:
+            self._warn_of_namesake(before, address)
             self._write(worker_record(self._worker_id, address))
+
+    def _warn_of_namesake(self, before: Address | None, now: Address) -> None:
+        """No more than that: it may be this worker itself, whose last session has not run out."""
+        if before is None or before.member_id == now.member_id:
+            return
+        if before.member_id in groups.members(self._admin, self._group_id):
+            log.warning(
+                "another member of the group is known as %s, too. If this worker was not restarted "
+                "just now, give each its own rest.advertised.host.name or rest.advertised.port",
+                self._worker_id,
+            )
 
     def refuse_unless_member(self, joined: Joined) -> None:
         """KafkaFault if the group has no such member any more."""

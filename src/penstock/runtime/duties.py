@@ -43,6 +43,8 @@ class Duties:
         context.configs.lead()
         context.configs.log.read_to_end()
         self._read_workers_topic()
+        for name in context.statuses.names() - {*context.configs.names()}:
+            context.statuses.forget(name)  # of a worker that did not know yet that it was deleted
         outdated = ForeignLead(context.configs, context.copies, self.roster).outdated_copies()
         self.assigner.lead(outdated)
         if outdated:

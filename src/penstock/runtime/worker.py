@@ -194,6 +194,7 @@ class Worker:
 
         stores.configs.on_change = cluster.changed
         stores.configs.on_unable = cluster.lead_again
+        stores.statuses.owns = lambda name: stores.roster.owner(name) == self.worker_id
         stores.roster.on_assignment = assigned
         stores.roster.on_worker = cluster.ask_for_balance
 
