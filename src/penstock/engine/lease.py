@@ -141,6 +141,8 @@ class SinkLease(Lease):
     assignments: tuple[Assignment, ...]
     copy_topic: str
     """Compacted topic that keeps a copy of the group's offsets, against their expiry."""
+    topic_ids: Mapping[str, str] = field(default_factory=dict)
+    """Go into the copy, which is of no use to a topic that was made anew."""
     uncommitted_starts: frozenset[tuple[str, int]] = frozenset()
     """Partitions whose assigned offset was their end a moment ago: to be committed at once."""
 

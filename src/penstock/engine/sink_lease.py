@@ -224,7 +224,8 @@ class SinkLoop(LeaseLoop[SinkLease]):
         sink = SinkGroup(self._lease.connector, self._lease.group)
         for (topic, partition), end in ends.items():
             key = copy_key(sink, topic, partition)
-            yield self._lease.copy_topic, key, copy_value(end, metadata)
+            value = copy_value(end, metadata, self._lease.topic_ids.get(topic))
+            yield self._lease.copy_topic, key, value
 
 
 def _wanted(lease: SinkLease) -> dict[str, Any]:

@@ -30,6 +30,8 @@ class Copy(NamedTuple):
     sink: SinkGroup
     partition: Position
     committed: Committed | None
+    topic_id: str | None = None
+    """Of the topic that was read: one made anew has its name, and another id."""
 
 
 def copy_key(sink: SinkGroup, topic: str, partition: int) -> bytes:
@@ -38,9 +40,10 @@ def copy_key(sink: SinkGroup, topic: str, partition: int) -> bytes:
     return dump([PREFIX, sink.connector, topic, partition, *chosen])
 
 
-def copy_value(offset: int, metadata: str) -> bytes:
+def copy_value(offset: int, metadata: str, topic_id: str | None = None) -> bytes:
     """What the copy says."""
-    return dump({"offset": offset, "metadata": metadata})
+    known = {} if topic_id is None else {"topic.id": topic_id}
+    return dump({"offset": offset, "metadata": metadata, **known})
 
 
 def parse_copy(key: bytes, value: bytes | None) -> Copy | None:
@@ -53,7 +56,7 @@ def parse_copy(key: bytes, value: bytes | None) -> Copy | None:
     if value is None:
         return Copy(sink, (topic, partition), None)
     body = json.loads(value)
-    return Copy(sink, (topic, partition), (body["offset"], body["metadata"]))
+    return Copy(sink, (topic, partition), (body["offset"], body["metadata"]), body.get("topic.id"))
 
 
 def _parts(key: bytes) -> list[Any] | None:

@@ -144,6 +144,24 @@ def refuse_hidden(client: AdminClient, topics: Iterable[str]) -> None:
                 raise AccessDenied(f"see topic {topic}", error) from error
 
 
+def ids(client: AdminClient, topics: Iterable[str]) -> dict[str, str]:
+    """What tells topics from others that had their names before; without those that are gone."""
+    wanted = TopicCollection(list(topics))
+    found: dict[str, str] = {}
+    if not wanted.topic_names:
+        return found
+    asked = client.describe_topics(wanted, request_timeout=ADMIN_TIMEOUT)
+    for topic, future in asked.items():
+        try:
+            found[topic] = str(future.result(ADMIN_TIMEOUT + 5).topic_id)
+        except KafkaException as error:
+            if error.args[0].code() not in GONE:
+                raise unavailable(error) from error
+        except TimeoutError:
+            raise BrokerUnavailable(f"nobody has answered about topic {topic}") from None
+    return found
+
+
 Position = tuple[str, int]
 
 

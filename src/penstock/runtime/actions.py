@@ -8,12 +8,13 @@ until then it is fenced, so that nothing of it can be committed.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from penstock.kafka.errors import KafkaFault
 from penstock.runtime.assigner import Assigner
-from penstock.runtime.errors import Conflict, InternalError
+from penstock.runtime.errors import Conflict, InternalError, RequestError
 from penstock.runtime.hands import END, RESTART, RESUME, SETTLE, Hands
 from penstock.runtime.peers import CONFLICTING, Peers, PeerUnreachable
 from penstock.runtime.restarts import RestartPlan
@@ -63,24 +64,47 @@ class Actions:
         configs = self._context.configs
         if configs.target(name) is Target.STOPPED:
             return
-        self._end(name)
-        configs.stop(name)
-        self._fence_again(name)
-        self._tell(name, SETTLE)
+        with self._ended(name) as told:
+            configs.stop(name)
+        self._fence_again(name, "It is stopped")
+        if told:  # else it learns so from the topics
+            self._tell(name, SETTLE)
 
     def delete(self, name: str) -> None:
         """Forget the connector; its offsets stay, and nothing of it can write any more."""
-        self._end(name)
-        self._context.configs.delete(name, self._assigner.no_assignment(name))
-        self._fence_again(name)
+        here = self._is_here(name)  # nobody has it afterwards
+        with self._ended(name):
+            self._context.configs.delete(name, self._assigner.no_assignment(name))
         self._context.statuses.forget(name)
+        if not here:
+            self._fence_again(name, "It is deleted")
 
     def restart(self, name: str, plan: RestartPlan) -> None:
         """Begin afresh what the plan names; the target stays what it is."""
         if not self._tell(name, RESTART, plan.to_json()):
             raise Conflict(CONFLICTING)
 
-    def fence(self, name: str) -> None:
+    @contextmanager
+    def _ended(self, name: str) -> Iterator[bool]:
+        """Nothing of the connector can commit any more; whether its worker could be told.
+
+        Should what is then to be done fail, what the topics say is made true again.
+        """
+        told = self._tell(name, END)
+        try:
+            self._fence(name, "Nothing was changed; try again.")
+            yield told
+        except RequestError:
+            if told:
+                self._tell(name, SETTLE)
+            raise
+
+    def _fence_again(self, name: str, done: str) -> None:
+        """A worker that could not be told may have begun again before it could read so."""
+        if self._assigner.owner(name) != self._context.worker_id:
+            self._fence(name, f"{done}, but a worker out of reach may not know yet.")
+
+    def _fence(self, name: str, otherwise: str) -> None:
         """Make sure that nothing of the connector can commit any more."""
         count = self._context.configs.fenced_tasks(name)
         try:
@@ -88,17 +112,8 @@ class Actions:
         except KafkaFault as error:
             raise InternalError(
                 f"Could not make sure that the tasks of connector {name} have ended: {error}. "
-                "Nothing was changed; try again."
+                f"{otherwise}"
             ) from error
-
-    def _end(self, name: str) -> None:
-        self._tell(name, END)
-        self.fence(name)
-
-    def _fence_again(self, name: str) -> None:
-        """A worker that could not be told may have begun again before it could read so."""
-        if not self._is_here(name):
-            self.fence(name)
 
     def _is_here(self, name: str) -> bool:
         return self._assigner.owner(name) in (None, self._context.worker_id)

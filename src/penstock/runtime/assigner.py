@@ -11,6 +11,7 @@ from confluent_kafka import Producer
 
 from penstock.kafka import clients, groups
 from penstock.kafka.compacted_log import CompactedLog
+from penstock.kafka.errors import KafkaFault
 from penstock.kafka.membership import Joined
 from penstock.runtime.balance import balanced
 from penstock.runtime.config_store import ConfigStore, Elsewhere
@@ -72,8 +73,26 @@ class Assigner:
     def advertise(self, joined: Joined) -> None:
         """Say where this worker is to be found."""
         address = Address(self._url, joined.member_id)
-        if self._roster.workers().get(self._worker_id) != address:
+        before = self._roster.workers().get(self._worker_id)
+        if before != address:
+            self._warn_of_namesake(before, address)
             self._write(worker_record(self._worker_id, address))
+
+    def _warn_of_namesake(self, before: Address | None, now: Address) -> None:
+        """No more than that: it may be this worker itself, whose last session has not run out."""
+        if before is None or before.member_id == now.member_id:
+            return
+        if before.member_id in groups.members(self._admin, self._group_id):
+            log.warning(
+                "another member of the group is known as %s, too. If this worker was not restarted "
+                "just now, give each its own rest.advertised.host.name or rest.advertised.port",
+                self._worker_id,
+            )
+
+    def refuse_unless_member(self, joined: Joined) -> None:
+        """KafkaFault if the group has no such member any more."""
+        if joined.member_id not in groups.members(self._admin, self._group_id):
+            raise KafkaFault("this worker is not a member of its group just now")
 
     def lead(self, also: Iterable[Elsewhere] = ()) -> None:
         """Say that this worker leads; and give everybody a key to sign with."""

@@ -31,6 +31,8 @@ class CallbackHangs(FatalError):
     def __init__(self, what: str, began: float) -> None:
         seconds = time.monotonic() - began
         super().__init__(f"{what}: callback does not return (it began {seconds:.0f} s ago)")
+        self.may_return = seconds < CALLBACK_SECONDS
+        """Whether it is merely slow, as yet."""
 
 
 @dataclass

@@ -100,6 +100,17 @@ class Cluster:
             self._settle_all()
             self.rebalances.end()
 
+    def lead_again(self) -> None:
+        """What this worker wrote last, as the leader, went wrong: begin anew, if it still leads."""
+        if self.leading:
+            self._submit(self._lead_again)
+
+    def _lead_again(self) -> None:
+        if self.leading and not self.duties.leads() and self._joined is not None:
+            # Else, thawed and not yet told that another leads, it would fence that one.
+            self.duties.refuse_unless_member(self._joined)
+            self._lead()
+
     def _settled_down(self) -> None:
         if self.leading or not self._elected:  # else it has yet to take over
             self.rebalances.end()

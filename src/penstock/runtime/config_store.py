@@ -8,7 +8,7 @@ store has read it back.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,12 +17,18 @@ from confluent_kafka.admin import AdminClient
 
 from penstock.kafka.clients import Connection
 from penstock.kafka.compacted_log import CompactedLog, LogRecord
-from penstock.kafka.errors import KafkaFault, LeaseLost
+from penstock.kafka.errors import (
+    KafkaFault,
+    LeaseLost,
+    OutcomeUnknown,
+    RecordRefused,
+    TransactionAborted,
+)
 from penstock.kafka.json_forms import dump, load_object
 from penstock.kafka.names import leader_transactional_id
 from penstock.kafka.plain_writes import send_one
 from penstock.kafka.transactions import Transactions
-from penstock.runtime.errors import Conflict, InternalError
+from penstock.runtime.errors import BadRequest, Conflict, InternalError, RequestError
 from penstock.runtime.session_keys import SessionKeys
 from penstock.runtime.states import Target
 
@@ -73,6 +79,9 @@ class ConfigStore:
         self.session_keys = SessionKeys()
         self.on_change: Callable[[str], None] = lambda _: None
         """Called with the name of a connector that the topic says something new about."""
+        self.on_unable: Callable[[], None] = lambda: None
+        """Called when a write has gone wrong so that no other is taken before ``lead``. Not made
+        here: whoever is not elected any more would fence the one that is."""
         self.on_logger_level: Callable[[str, str], object] = lambda _name, _level: None
         """Told of changes of log levels; those from before it was set are of no more interest."""
         self.log = CompactedLog(
@@ -176,16 +185,13 @@ class ConfigStore:
                     "likely because a rebalance was underway."
                 )
             try:
-                self._commit(entries, also)
-            except LeaseLost as error:
-                self._producer = None
-                raise Conflict(
-                    "Cannot complete request because of a conflicting operation "
-                    "(e.g. worker rebalance)"
-                ) from error
+                self._commit([*entries], [*also])
+            except RecordRefused as error:  # which leaves the producer as able as it was
+                raise BadRequest(_advice(self.log.topic, error)) from error
             except KafkaFault as error:
                 self._producer = None
-                raise InternalError(f"Kafka did not take the change: {error}") from error
+                self.on_unable()
+                raise _answer(error) from error
         self.read_back(self.log)
 
     def read_back(self, log: CompactedLog) -> None:
@@ -204,7 +210,13 @@ class ConfigStore:
         if error is None and topic is not None and partition is not None and offset is not None:
             self._written[topic] = partition, offset
 
-    def _commit(self, entries: Iterable[Entry], also: Iterable[Elsewhere]) -> None:
+    def _commit(self, entries: Sequence[Entry], also: Sequence[Elsewhere]) -> None:
+        try:
+            self._try_to_commit(entries, also)
+        except TransactionAborted:  # nothing was written; so it is after a record was refused
+            self._try_to_commit(entries, also)
+
+    def _try_to_commit(self, entries: Sequence[Entry], also: Sequence[Elsewhere]) -> None:
         assert self._producer is not None  # noqa: S101 (checked by the caller)
         for key, value in entries:
             data = None if value is None else dump(value)
@@ -282,6 +294,27 @@ _READERS = (
     (TASK, ConfigStore._take_task),
     (COMMIT, ConfigStore._take_commit),
 )
+
+
+def _advice(topic: str, reason: RecordRefused) -> str:
+    return (
+        f"Kafka does not take this change ({reason}); nothing was changed. If it is too large for "
+        f"topic {topic}, make it smaller, or raise max.message.bytes of that topic."
+    )
+
+
+def _answer(error: KafkaFault) -> RequestError:
+    """What to tell whoever asked for a change that was not taken, or perhaps was."""
+    if isinstance(error, LeaseLost):
+        return Conflict(
+            "Cannot complete request because of a conflicting operation (e.g. worker rebalance)"
+        )
+    if isinstance(error, OutcomeUnknown):
+        return InternalError(
+            f"Kafka did not say whether it took the change ({error}). See whether it did before "
+            "you try again."
+        )
+    return InternalError(f"Kafka did not take the change: {error}")
 
 
 def _target_entry(name: str, target: Target) -> Entry:

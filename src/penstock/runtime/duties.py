@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from penstock.kafka.errors import BrokerUnavailable
 from penstock.kafka.membership import Joined
 from penstock.runtime.assigner import Assigner
+from penstock.runtime.errors import Conflict
 from penstock.runtime.foreign_lead import ForeignLead
 from penstock.runtime.hands import Hands
 from penstock.runtime.peers import Peers
@@ -42,6 +43,8 @@ class Duties:
         context.configs.lead()
         context.configs.log.read_to_end()
         self._read_workers_topic()
+        for name in context.statuses.names() - {*context.configs.names()}:
+            context.statuses.forget(name)  # of a worker that did not know yet that it was deleted
         outdated = ForeignLead(context.configs, context.copies, self.roster).outdated_copies()
         self.assigner.lead(outdated)
         if outdated:
@@ -51,6 +54,14 @@ class Duties:
                 "forgotten, and the groups' own offsets count",
                 len(outdated),
             )
+
+    def leads(self) -> bool:
+        """Whether what this worker writes as the leader would be taken."""
+        return self.context.configs.leads()
+
+    def refuse_unless_member(self, joined: Joined) -> None:
+        """KafkaFault if the group does not know this worker any more."""
+        self.assigner.refuse_unless_member(joined)
 
     def rebalance(self) -> None:
         """As the leader: give every connector to a worker that is alive."""
@@ -95,10 +106,17 @@ class Duties:
         """Store the tasks of a connector, or have the leader do so."""
         configs = self.context.configs
         if leading:
-            configs.put_tasks(name, tasks)
+            self.store_tasks(name, tasks)
         else:
             self.peers.hand_in_tasks(name, tasks)
             configs.log.read_to_end()
+
+    def store_tasks(self, name: str, tasks: list[dict[str, str]]) -> None:
+        """As the leader: store the tasks of a connector that is to run; Conflict if it is not."""
+        configs = self.context.configs
+        if configs.config(name) is None or configs.target(name) is not Target.STARTED:
+            raise Conflict(f"Connector {name} is not to run any more.")
+        configs.put_tasks(name, tasks)
 
     def catch_up(self) -> None:
         """See everything that the leader has written."""

@@ -12,7 +12,7 @@ import time
 from collections.abc import Mapping
 from typing import Any, Final
 
-from penstock.runtime.errors import NotFound, RequestError
+from penstock.runtime.errors import Conflict, NotFound, RequestError
 from penstock.runtime.restarts import RestartPlan
 from penstock.runtime.roster import Roster
 from penstock.runtime.runner import Context, Runner
@@ -90,9 +90,12 @@ class Hands:
         self._end(name)
 
     def resume(self, name: str) -> None:
-        """Begin, if it does not run already. FAILED parts stay FAILED."""
+        """Begin, if it does not run already. FAILED parts stay FAILED.
+
+        Not if it has moved meanwhile: whoever it is given to learns from the topics what to do.
+        """
         self._held.pop(name, None)
-        if self._runners.runner(name) is not None:
+        if self._runners.runner(name) is not None or not self.owns(name):
             return
         if self._state(name) is State.FAILED:
             self._left_failed.add(name)
@@ -100,7 +103,12 @@ class Hands:
             self._begin(name, failed=self._failed(name))
 
     def restart(self, name: str, plan: RestartPlan) -> None:
-        """Begin afresh what the plan names; the target stays what it is."""
+        """Begin afresh what the plan names; the target stays what it is.
+
+        Conflict if it has moved meanwhile: nobody would end what began here.
+        """
+        if not self.owns(name):
+            raise Conflict(f"Connector {name} is not worker {self._context.worker_id}'s any more.")
         target = self._context.configs.target(name)
         if plan.empty or target is Target.STOPPED:
             return

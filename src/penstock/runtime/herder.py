@@ -123,9 +123,10 @@ class Herder:
     def take_tasks(self, name: str, tasks: list[dict[str, str]], worker: str) -> None:
         """Store the tasks of a connector that another worker runs."""
         self._must_lead()
-        if self._cluster_here().duties.roster.owner(name) != worker:
+        duties = self._cluster_here().duties
+        if duties.roster.owner(name) != worker:
             raise Conflict(f"Connector {name} is not that worker's any more.")
-        self._context.configs.put_tasks(name, tasks)
+        duties.store_tasks(name, tasks)
 
     def _cluster_here(self) -> Cluster:
         if self._cluster is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import socket
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -12,6 +13,7 @@ from penstock.sdk.config_validators import between
 LISTENER = re.compile(r"(?P<scheme>\w+)://(?:\[(?P<six>[^\]]*)\]|(?P<host>[^:/]*)):(?P<port>\d+)/?")
 
 
+EVERYWHERE = frozenset({"0.0.0.0", "::"})  # noqa: S104 (compared with, not bound)
 DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 8083
 
 
@@ -75,7 +77,17 @@ def chosen_listener(properties: Mapping[str, str], host: str | None, port: int |
 
 
 def advertised(properties: Mapping[str, str], host: str, port: int) -> str:
-    """host:port as others know this worker, which listens on ``host`` and ``port``."""
+    """host:port as others know this worker, which listens on ``host`` and ``port``.
+
+    One that listens on every interface is known by its host's name: workers on two hosts must not
+    have the same.
+    """
     values = ConfigDef(*LISTENER_KEYS).parse(properties)
-    name = values["rest.advertised.host.name"] or host
-    return f"{name}:{values['rest.advertised.port'] or port}"
+    name = values["rest.advertised.host.name"] or (_own_name() if host in EVERYWHERE else host)
+    shown = f"[{name}]" if ":" in name and not name.startswith("[") else name
+    return f"{shown}:{values['rest.advertised.port'] or port}"
+
+
+def _own_name() -> str:
+    name = socket.getfqdn()
+    return socket.gethostname() if name.startswith("localhost") else name

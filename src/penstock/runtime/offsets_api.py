@@ -215,8 +215,13 @@ class OffsetsApi:
         self, sink: SinkGroup, changes: dict[Position, int | None], kept: dict[Position, str]
     ) -> Sequence[tuple[str, bytes, bytes | None]]:
         topic = self._context.copies.log.topic
+        ids = topics.ids(self._context.admin, {t for (t, _), o in changes.items() if o is not None})
         return [
-            (topic, copy_key(sink, *p), None if o is None else copy_value(o, kept[p]))
+            (
+                topic,
+                copy_key(sink, *p),
+                None if o is None else copy_value(o, kept[p], ids.get(p[0])),
+            )
             for p, o in changes.items()
         ]
 

@@ -26,6 +26,9 @@ log = logging.getLogger(__name__)
 FORBIDDEN = 403
 FORWARD_SECONDS = 85.0
 """Less than the request's own limit: whoever asked is then told so by its own worker."""
+TELL_SECONDS = 15.0
+"""What a worker is told it has done after ten seconds at the most, unless it is frozen."""
+CONNECT_SECONDS = 2.0
 NO_LEADER = (
     "Cannot complete request momentarily due to no known leader URL, likely because a rebalance "
     "was underway."
@@ -62,7 +65,7 @@ class Peers:
         self._roster = roster
         self._keys = keys
         # Workers are reached directly, whatever proxy this machine's environment names.
-        self._http = httpx.Client(timeout=FORWARD_SECONDS, trust_env=False, verify=tls or True)
+        self._http = httpx.Client(trust_env=False, verify=tls or True)
 
     def close(self) -> None:
         """Close the connections."""
@@ -83,7 +86,7 @@ class Peers:
         if leader is None or leader == self._worker_id:
             raise Conflict(NO_LEADER)
         try:
-            response = self._send(leader, method, target, body, role)
+            response = self._send(leader, method, target, body, role, seconds=FORWARD_SECONDS)
         except PeerUnreachable as error:
             log.warning("a request could not be passed on to the leader: %s", error)
             raise Conflict(CONFLICTING) from error
@@ -111,20 +114,25 @@ class Peers:
             raise Conflict(f"The leader did not take the tasks: {error}") from error
 
     def _send_json(self, worker: str, method: str, target: str, body: Any) -> None:
-        response = self._send(worker, method, target, json.dumps(body).encode(), PEER_ROLE)
+        response = self._send(
+            worker, method, target, json.dumps(body).encode(), PEER_ROLE, seconds=TELL_SECONDS
+        )
         if not response.is_success:
             raise PeerUnreachable(f"worker {worker} refused: {response.text[:500]}")
 
     def _send(
-        self, worker: str, method: str, target: str, body: bytes, role: str
+        self, worker: str, method: str, target: str, body: bytes, role: str, *, seconds: float
     ) -> httpx.Response:
         url = self._roster.url(worker)
         proof = self._keys.sign(Signed(method, target, body, self._worker_id, role))
         if url is None or proof is None:
             raise PeerUnreachable(f"worker {worker} has not said yet where it is to be found")
         headers = {**proof, "Content-Type": "application/json"}
+        limit = httpx.Timeout(seconds, connect=CONNECT_SECONDS)
         try:
-            return self._http.request(method, url + target, content=body, headers=headers)
+            return self._http.request(
+                method, url + target, content=body, headers=headers, timeout=limit
+            )
         except httpx.HTTPError as error:
             raise PeerUnreachable(f"worker {worker} at {url} does not answer: {error}") from error
 

@@ -29,6 +29,7 @@ class PositionCopies:
         self._lock = threading.Lock()
         self._others = others
         self._copies: dict[SinkGroup, dict[Position, Committed]] = {}
+        self._topic_ids: dict[tuple[SinkGroup, Position], str | None] = {}
         self.outdated: Callable[[], bool] = lambda: False
         """Whether they are of before somebody else led the cluster; reads topics to their ends."""
         self.log = CompactedLog(
@@ -39,6 +40,11 @@ class PositionCopies:
         """The last positions that a sink connector has committed in a group."""
         with self._lock:
             return dict(self._copies.get(sink, {}))
+
+    def topic_id(self, sink: SinkGroup, position: Position) -> str | None:
+        """The id of the topic that the position is of, if the copy says so."""
+        with self._lock:
+            return self._topic_ids.get((sink, position))
 
     def every_key(self) -> list[bytes]:
         """The keys of all copies."""
@@ -51,10 +57,12 @@ class PositionCopies:
         if parsed is None:
             self._others(record)
             return
-        sink, position, committed = parsed
+        sink, position, committed, topic_id = parsed
         with self._lock:
             known = self._copies.setdefault(sink, {})
             if committed is None:
                 known.pop(position, None)
+                self._topic_ids.pop((sink, position), None)
             else:
                 known[position] = committed
+                self._topic_ids[sink, position] = topic_id

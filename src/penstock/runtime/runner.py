@@ -21,6 +21,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from penstock.engine.lease import End, Lease, Limits, Membership, Report
+from penstock.engine.recipe import Recipe
 from penstock.engine.references import Resolved
 from penstock.engine.traces import trace_of
 from penstock.engine.turns import Engine, Turn, TurnBroken
@@ -136,6 +137,7 @@ class Runner(ABC):
         self._losses = 0
         self._previous: dict[int, str] = {}
         self._turn: Turn | None = None
+        self._recipe: Recipe | None = None
         self._standing: Membership | None = None
         self._pause = FIRST_PAUSE
 
@@ -168,13 +170,16 @@ class Runner(ABC):
                     self._drop_connector()
 
     def _look_for_work(self) -> Next:
+        return self._guarded(self._look)
+
+    def _guarded(self, step: Callable[[], Next]) -> Next:
         try:
-            return self._look()
+            return step()
         except KafkaFault as error:
             return self._later(error)
-        except CallbackHangs as error:
+        except (CallbackHangs, ConfigError) as error:
             self._give_up(error)
-            return REST
+            return self._rest()
 
     def _watched(self, callback: Callable[..., T], *args: object) -> T:
         """Call into the connector on this thread; FAILED if that does not return in time."""
@@ -185,9 +190,11 @@ class Runner(ABC):
         finally:
             callbacks.end(self.name)
 
-    def _give_up(self, error: CallbackHangs) -> None:
+    def _give_up(self, error: Exception) -> None:
+        """FAILED, unless it was halted: what that means is then shown by whoever halted it."""
         if not self._halted.is_set():
-            self._fail_connector(trace_of(error, self._hidden))
+            with about(self.name):
+                self._fail_connector(trace_of(error, self._hidden))
 
     def _rest(self) -> Next:
         """Nothing to do until somebody acts, be it only that a secret is renewed."""
@@ -198,24 +205,21 @@ class Runner(ABC):
         with self._active():
             if self._halted.is_set():
                 return REST
-            try:
-                # Before doubt is looked at: see Cluster.joined.
-                self._standing = self.context.membership()
-                if self.unsure:
-                    if not self.context.still_wanted(self.name):
-                        return Next(delay=1.0)  # until it is ended, or given back
-                    self._recover()
-                return self._run_turn()
-            except KafkaFault as error:
-                return self._later(error)
-            except CallbackHangs as error:
-                self._give_up(error)
-                return REST
+            return self._rest() if self._broken else self._guarded(self._sure_turn)
+
+    def _sure_turn(self) -> Next:
+        # Before doubt is looked at: see Cluster.joined.
+        self._standing = self.context.membership()
+        if self.unsure:
+            if not self.context.still_wanted(self.name):
+                return Next(delay=1.0)  # until it is ended, or given back
+            self._recover()
+        return self._run_turn()
 
     def _later(self, error: KafkaFault) -> Next:
         self.unsure = True
         if isinstance(error, AccessDenied):
-            self._fail_connector(trace_of(error, self._hidden))
+            self._give_up(error)
             return REST
         log.warning("%s; trying again", error)
         return Next(delay=1.0)
@@ -249,14 +253,15 @@ class Runner(ABC):
 
         None if it runs now, else what comes next.
         """
-        self._startup = self.context.metrics.connector_startups.begin()
         try:
             tasks = self._watched(self._start_connector)
         except Exception as error:  # noqa: BLE001 (whatever it is turns the connector FAILED)
-            self._fail_connector(trace_of(error, self._hidden))
+            if isinstance(error, CallbackHangs) and error.may_return:
+                return Next(delay=0.5)  # a call of whoever ran before is under way
+            self._give_up(error)
             return self._rest()
         if self._broken or self._halted.is_set():  # it came back, but too late
-            return REST
+            return self._rest()
         self._startup.succeeded()
         if tasks != self.context.configs.tasks(self.name):
             try:
@@ -265,6 +270,8 @@ class Runner(ABC):
                 log.warning("the tasks are not stored yet: %s; trying again", error)
                 self._drop_connector()
                 return Next(delay=1.0)
+        if self._halted.is_set():  # and what that means may have been shown already
+            return REST
         self._tasks = tasks
         self._report_running()
         return None
@@ -298,10 +305,14 @@ class Runner(ABC):
         self.unsure = True
 
     def _start_connector(self) -> list[dict[str, str]]:
+        metrics, plugins = self.context.metrics, self.context.plugins
+        self._startup = metrics.connector_startups.begin()
         found = self._resolve()
         self._check_overrides()
+        converters = self.context.worker.converters()
+        self._recipe = pipeline_recipe(plugins, self.config, self.stored, converters)
         self._connector = self.plugin.cls()
-        self._connector.start(self.context.plugins.handed(self.plugin, self.config))
+        self._connector.start(plugins.handed(self.plugin, self.config))
         return [found.templated(self.stored, task) for task in self._task_configs()]
 
     def _task_configs(self) -> list[dict[str, str]]:
@@ -506,9 +517,7 @@ class Runner(ABC):
             "connector": self.name,
             "task": task,
             "config": context.plugins.handed(self.plugin, self._tasks[task]),
-            "pipeline": pipeline_recipe(
-                context.plugins, self.config, self.stored, context.worker.converters()
-            ),
+            "pipeline": self._recipe,
             "connection": context.connection,
             "transactional_id": transactional_id(context.worker.group_id, self.name, task),
             "membership": self._standing,

@@ -2,7 +2,8 @@
 
 The truth is the group's committed offsets. Should the broker have let them expire, they are
 restored from the copy that every commit also wrote, and never begin again in silence. Where Kafka
-Connect has led since that copy was written, offsets that are gone were reset, and stay so.
+Connect has led since that copy was written, offsets that are gone were reset, and stay so. Those of
+a topic that was deleted and made anew went with it: they say nothing about the new one.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 
 from confluent_kafka.admin import AdminClient
 
-from penstock.kafka import groups
+from penstock.kafka import groups, topics
 from penstock.kafka.groups import Committed
 from penstock.kafka.sink_copies import SinkGroup
 from penstock.kafka.topics import Position, partitions_of
@@ -56,8 +57,35 @@ def restored_positions(
         current = {} if copies.outdated() else copies.of(sink)
         expired = {p: c for p, c in expired.items() if p in current}
     if expired:
+        expired = _of_present_topics(admin, copies, sink, expired)
+    if expired:
         log.warning(
             "the broker has lost %d offsets of group %s; restoring them", len(expired), group
         )
         groups.recommit(admin, group, expired)
     return {**found, **expired}
+
+
+def _of_present_topics(
+    admin: AdminClient,
+    copies: PositionCopies,
+    sink: SinkGroup,
+    expired: Mapping[Position, Committed],
+) -> dict[Position, Committed]:
+    """Without those of topics that were made anew: all that is in them is still to be read."""
+    ids = topics.ids(admin, {topic for topic, _ in expired})
+    ends = topics.ends(admin, expired, committed=False)
+    kept = {}
+    for position, (offset, metadata) in expired.items():
+        topic, partition = position
+        same = copies.topic_id(sink, position) in (None, ids.get(topic))
+        if same and offset <= ends.get(position, -1):
+            kept[position] = offset, metadata
+        else:
+            log.warning(
+                "%s-%d was made anew since it was read up to offset %d: it is read as a new one",
+                topic,
+                partition,
+                offset,
+            )
+    return kept

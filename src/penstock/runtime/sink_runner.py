@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from penstock.columnar.java_regex import java_regex
 from penstock.engine.lease import Lease, Limits, Report, SinkLease
 from penstock.engine.references import Resolved
 from penstock.kafka import groups, topics
@@ -41,6 +42,7 @@ class SinkRunner(Runner):
         self._read_at = 0.0
         self._just_read = False
         self._tasks_of: dict[Position, int] = {}
+        self._topic_ids: dict[str, str] = {}
 
     @property
     def group(self) -> SinkGroup:
@@ -59,6 +61,7 @@ class SinkRunner(Runner):
     def _check_overrides(self) -> None:
         """Also what others do meanwhile, or a reference, may stand against the group."""
         super()._check_overrides()
+        java_regex("topics.regex", self.config.get("topics.regex"))
         worker = self.context.worker
         for _, text in group_errors({**self.config, "name": self.name}, worker.group_id):
             raise ConfigError(text)
@@ -102,12 +105,14 @@ class SinkRunner(Runner):
         """Notice a change that somebody made from outside: it is the new position."""
         if self._positions is not None and not self.unsure and found != self._positions:
             log.warning("the group's offsets were changed from outside")
+            self._topic_ids = {}  # perhaps they went with their topic
         self._positions = found
 
     def _read_positions(self) -> None:
         topics.refuse_hidden(self.context.admin, missing(self.config, self.context.ends.topics()))
         self.context.copies.log.read_to_end()
         self._positions = self._fetch()
+        self._topic_ids = {}
         self._just_read = True
 
     def _plan(self, tasks: Sequence[int], limits: Limits) -> list[Lease]:
@@ -118,6 +123,8 @@ class SinkRunner(Runner):
         first = topics.beginnings(self.context.admin, partitions)
         self._fail_where_data_is_gone(first)
         starts = self._readable(self._starts(first))
+        unknown = {topic for topic, _ in starts if topic not in self._topic_ids}
+        self._topic_ids |= topics.ids(self.context.admin, unknown)
         short = replace(limits, lease_seconds=min(LEASE_SECONDS, limits.lease_seconds))
         return [
             self._lease(task, short, mine)
@@ -135,12 +142,25 @@ class SinkRunner(Runner):
         return {**starts, **new}
 
     def _readable(self, starts: dict[Position, int]) -> dict[Position, int]:
-        """Without what ends before the place where we stand: there is nothing to read yet."""
+        """Without what ends before the place where we stand, which is a failure of its task."""
         ends = self.context.ends.of(starts)
         doubtful = [p for p, start in starts.items() if start > ends.get(p, 0)]
         if doubtful:  # our own last lease may know more than that answer
             ends |= topics.ends(self.context.admin, doubtful, committed=False)
+        for position in doubtful:
+            if starts[position] > ends.get(position, starts[position]):
+                self._fail_beyond_the_end(position, starts[position], ends[position])
         return {p: start for p, start in starts.items() if start <= ends.get(p, 0)}
+
+    def _fail_beyond_the_end(self, position: Position, offset: int, end: int) -> None:
+        """What comes next there would be passed over until it has grown as far, in silence."""
+        topic, partition = position
+        self._fail_task(
+            self._tasks_of[position],
+            f"UserError: {topic}-{partition} ends at offset {end}, but this connector stands at "
+            f"{offset}: the topic was made anew, or has lost records. To go on, stop the "
+            "connector, alter its offset (null: from the beginning), resume it.",
+        )
 
     def _of_task(self, values: Mapping[Position, Any], task: int) -> dict[Position, Any]:
         return {p: v for p, v in values.items() if self._tasks_of[p] == task}
@@ -171,6 +191,7 @@ class SinkRunner(Runner):
             group_metadata=self._metadata(),
             assignments=self._assignments(starts),
             copy_topic=self.context.copies.log.topic,
+            topic_ids=self._topic_ids,
             uncommitted_starts=frozenset(self._uncommitted(starts) if self._from_end else ()),
         )
 

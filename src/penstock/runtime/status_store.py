@@ -46,6 +46,8 @@ class StatusStore:
         self._topics: dict[str, set[str]] = {}
         self._unread: dict[bytes, int] = {}
         self._producer: Producer | None = None
+        self.owns: Callable[[str], bool] = lambda _: False
+        """Whether a connector is this worker's, as far as it knows."""
         self.on_task: Callable[[str, int, Status | None], None] = lambda _name, _task, _status: None
         """Called with every new status of a task, whoever wrote it; must return at once."""
         self.log = CompactedLog(
@@ -84,6 +86,14 @@ class StatusStore:
         with self._lock:
             return sorted(self._task_ids.get(name, ()))
 
+    def names(self) -> set[str]:
+        """The connectors that have a status, or a task of theirs has."""
+        with self._lock:
+            connectors = {
+                k.removeprefix(CONNECTOR) for k in self._statuses if k.startswith(CONNECTOR)
+            }
+            return connectors | {name for name, tasks in self._task_ids.items() if tasks}
+
     def topics(self, name: str) -> list[str]:
         """The topics the connector has used since the last reset."""
         with self._lock:
@@ -91,11 +101,11 @@ class StatusStore:
 
     def put_connector(self, name: str, status: Status | None) -> None:
         """Set the connector's status; None forgets it."""
-        self._put(CONNECTOR + name, status)
+        self._put(name, CONNECTOR + name, status)
 
     def put_task(self, name: str, task: int, status: Status | None) -> None:
         """Set the task's status; None forgets it."""
-        self._put(f"{TASK}{name}-{task}", status)
+        self._put(name, f"{TASK}{name}-{task}", status)
 
     def add_topics(self, name: str, task: int, topics: Iterable[str]) -> None:
         """Note that the connector uses ``topics``."""
@@ -127,9 +137,11 @@ class StatusStore:
         self.put_connector(name, None)
         self.forget_topics(name)
 
-    def _put(self, key: str, status: Status | None) -> None:
+    def _put(self, name: str, key: str, status: Status | None) -> None:
+        owns = self.owns(name)
         with self._lock:
-            if self._statuses.get(key) == status:
+            before = self._statuses.get(key)
+            if before == status or (not owns and _is_late(status, before)):
                 return
             self._set(key, status)
         self._send(key, None if status is None else dump(_body(status)))
@@ -192,6 +204,13 @@ class StatusStore:
             topics.discard(topic)
         else:
             topics.add(topic)
+
+
+def _is_late(status: Status | None, before: Status | None) -> bool:
+    """Whether it is the end of something that another worker runs already, or ran after it."""
+    if status is None or before is None or status.state not in (State.FAILED, State.UNASSIGNED):
+        return False
+    return before.worker_id != status.worker_id and before.generation >= status.generation
 
 
 def _topic_key(topic: str, connector: str) -> str:

@@ -32,6 +32,7 @@ from penstock.runtime.end_offsets import EndOffsets
 from penstock.runtime.hands import Hands
 from penstock.runtime.herder import Herder
 from penstock.runtime.peers import Peers
+from penstock.runtime.pipelines import pipeline_recipe
 from penstock.runtime.plugins import Plugins
 from penstock.runtime.rest_config import Tls
 from penstock.runtime.runner import Context
@@ -102,6 +103,7 @@ class Worker:
     def _start(self, say: Progress) -> None:
         self.config.data_dir.mkdir(parents=True, exist_ok=True)
         self.config.warn_of_ignored()
+        pipeline_recipe(self.plugins, {}, {}, self.config.converters())  # are its classes there?
         java = find_java()
         jars = ensure_jars(java, say)
         if not self.config["bootstrap.servers"]:
@@ -191,6 +193,8 @@ class Worker:
             cluster.changed(name)
 
         stores.configs.on_change = cluster.changed
+        stores.configs.on_unable = cluster.lead_again
+        stores.statuses.owns = lambda name: stores.roster.owner(name) == self.worker_id
         stores.roster.on_assignment = assigned
         stores.roster.on_worker = cluster.ask_for_balance
 

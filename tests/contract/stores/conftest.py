@@ -63,6 +63,7 @@ def join(connection: Connection, group_admin: GroupAdmin, name: str) -> Iterator
         context: Any = SimpleNamespace(
             configs=configs,
             copies=copies,
+            statuses=SimpleNamespace(names=set),
             connection=connection,
             worker=SimpleNamespace(group_id=name),
         )

@@ -9,7 +9,7 @@ from confluent_kafka.admin import AdminClient
 
 from penstock.kafka.clients import Connection
 from penstock.runtime.config_store import ConfigStore
-from penstock.runtime.errors import Conflict
+from penstock.runtime.errors import BadRequest, Conflict
 from penstock.runtime.states import Target
 from raw_records import Raw, read_records, write_records
 from topics import Topics
@@ -305,3 +305,21 @@ def test_log_levels_reach_every_worker_that_runs_already(
     store.put_logger_level("org.acme", "DEBUG")
     assert read_records(topics, name) == [(b"logger-cluster-org.acme", b'{"level":"DEBUG"}')]
     eventually(lambda: heard == [("org.acme", "DEBUG")], within=20, what="the other's word of it")
+
+
+def test_a_change_that_is_too_large_is_refused_and_the_next_is_taken(
+    opened: Open, topics: Topics, name: str
+) -> None:
+    small = {"cleanup.policy": "compact", "max.message.bytes": "2000"}
+    topics.create(name, config=small)
+    store = opened()
+    with pytest.raises(BadRequest) as refused:
+        store.put_connector(NAME, {**CONFIG, "note": "x" * 5000}, Target.PAUSED)
+    text = str(refused.value)
+    assert "MSG_SIZE_TOO_LARGE" in text
+    assert f"too large for topic {name}, make it smaller, or raise max.message.bytes" in text
+    assert store.leads()
+    assert store.config(NAME) is None
+    store.put_connector(NAME, CONFIG)
+    assert store.config(NAME) == CONFIG
+    assert read_records(topics, name) == [(b"connector-my-source-1", CONFIG_BYTES)]

@@ -87,6 +87,7 @@ def test_a_reset_is_no_expiry_on_any_worker(
 ) -> None:
     """Also before the new leader has forgotten the copies."""
     topics.create(name)
+    topics.produce(name, [b"record"] * 3)
     place = {(name, 0): (3, "how far")}
     join().duties.take_over()
     record = copy_key(own(name), name, 0), copy_value(3, "how far")

@@ -242,3 +242,41 @@ def test_a_deleted_topic_does_not_stop_the_others(
     topics.produce(name, [b"after"])
     eventually(lambda: entry(name, 0, 4) in connectors.offsets(name), within=30, what="the rest")
     assert [row["value"] for row in collected(tmp_path)].count("after") == 1
+
+
+def test_a_topic_that_was_made_anew_is_read_from_its_beginning(
+    connectors: ConnectClient, topics: Topics, collecting, name: str, tmp_path: Path
+) -> None:
+    """Also by a sink that stood where the new topic already has records."""
+    topics.create(name)
+    topics.produce(name, [b"old"] * 3)
+    collecting()
+
+    def values() -> list[str]:
+        return [row["value"] for row in collected(tmp_path)]
+
+    eventually(lambda: values() == ["old"] * 3, what="the old records")
+    eventually(lambda: connectors.offsets(name) == [entry(name, 0, 4)], what="their commit")
+    connectors.pause(name)
+    topics.delete(name)
+    topics.create(name)
+    new = [f"new-{number}" for number in range(10)]
+    topics.produce(name, [value.encode() for value in new])
+    connectors.resume(name)
+    eventually(lambda: values()[3:] == new, what="all the new records")
+    eventually(lambda: connectors.offsets(name) == [entry(name, 0, 11)], what="the new place")
+
+
+def test_a_place_beyond_the_end_fails_the_task(
+    connectors: ConnectClient, topics: Topics, collecting, reach, name: str
+) -> None:
+    """It would else read nothing, and pass over what comes, until the topic is as long."""
+    topics.create(name)
+    topics.produce(name, [b"0", b"1"])
+    collecting("STOPPED")
+    connectors.alter_offsets(name, [entry(name, 0, 7)])
+    connectors.resume(name)
+    topics.produce(name, [b"2"])
+    reach("RUNNING", "FAILED")
+    trace = connectors.status(name)["tasks"][0]["trace"]
+    assert "but this connector stands at 7: the topic was made anew, or has lost" in trace

@@ -15,6 +15,8 @@ def test_the_bytes_of_a_copy() -> None:
     assert copy_key(own, "t.1", 7) == '["sink-position","größe","t.1",7]'.encode()
     assert copy_key(chosen, "t.1", 7) == '["sink-position","größe","t.1",7,"all"]'.encode()
     assert copy_value(12, "len=3") == b'{"offset":12,"metadata":"len=3"}'
+    named = b'{"offset":12,"metadata":"len=3","topic.id":"abc"}'
+    assert copy_value(12, "len=3", "abc") == named
 
 
 @given(
@@ -24,19 +26,27 @@ def test_the_bytes_of_a_copy() -> None:
     st.integers(0, 2**31 - 1),
     st.integers(0, 2**63 - 1),
     st.text(),
+    st.none() | st.text(),
 )
 def test_a_copy_is_read_as_it_was_written(
-    connector: str, group: str | None, topic: str, partition: int, offset: int, metadata: str
+    connector: str,
+    group: str | None,
+    topic: str,
+    partition: int,
+    offset: int,
+    metadata: str,
+    topic_id: str | None,
 ) -> None:
     sink = SinkGroup(connector, sink_group(connector) if group is None else group)
     key = copy_key(sink, topic, partition)
     position = (topic, partition)
-    assert parse_copy(key, copy_value(offset, metadata)) == (
+    assert parse_copy(key, copy_value(offset, metadata, topic_id)) == (
         sink,
         position,
         (offset, metadata),
+        topic_id,
     )
-    assert parse_copy(key, None) == (sink, position, None)
+    assert parse_copy(key, None) == (sink, position, None, None)
 
 
 @pytest.mark.parametrize(

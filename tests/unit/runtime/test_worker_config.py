@@ -230,6 +230,18 @@ def test_advertised() -> None:
     assert advertised({}, "127.0.0.1", 1) == "127.0.0.1:1"
     given = {"rest.advertised.host.name": "me", "rest.advertised.port": "80"}
     assert advertised(given, "127.0.0.1", 1) == "me:80"
+    assert advertised({}, "::1", 1) == "[::1]:1"
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::"])  # noqa: S104 (nothing listens there)
+def test_a_worker_that_listens_everywhere_is_known_by_its_hosts_name(
+    host: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("socket.gethostname", lambda: "one")
+    for full, known in (("one.example", "one.example:1"), ("localhost", "one:1")):
+        monkeypatch.setattr("socket.getfqdn", lambda full=full: full)
+        assert advertised({}, host, 1) == known
+    assert advertised({"rest.advertised.host.name": "me"}, host, 1) == "me:1"
 
 
 def test_the_topics_of_a_cluster_are_its_own() -> None:
