@@ -5,14 +5,23 @@ from __future__ import annotations
 import asyncio
 import os
 import weakref
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from datetime import timedelta
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Literal, Self
 
 from penstock.consumers.errors import InvalidConsumer
 from penstock.consumers.offset import Offset
-from penstock.consumers.options import FLUSH_SECONDS, Gone, OffsetManagement, Options, seconds
+from penstock.consumers.options import (
+    FLUSH_SECONDS,
+    Gone,
+    Isolation,
+    OffsetManagement,
+    Options,
+    chosen,
+    chosen_partitions,
+    seconds,
+)
 from penstock.consumers.record import Record
 from penstock.consumers.session import Session
 from penstock.kafka.clients import Connection
@@ -21,6 +30,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 ASYNC_SECONDS = 0.5
+
+All = Literal["all"] | Callable[[Iterable[object]], bool]
+"""All partitions, as "all" or as Python's own ``all``."""
 
 
 class Consumer:
@@ -49,7 +61,7 @@ class Consumer:
         topic: str,
         name: str | None = None,
         *,
-        partitions: int | Iterable[int] | None = None,
+        partitions: int | Iterable[int] | All | None = None,
         start: Offset = Offset.Beginning,
         reset: Offset | None = None,
         strategy: str | OffsetManagement | None = None,
@@ -71,23 +83,22 @@ class Consumer:
         (``security.protocol``, ``sasl.*``, ``ssl.*``). ``until_end`` ends where the
         log ends now, ``last`` after this offset of every partition.
         """
-        chosen = [partitions] if isinstance(partitions, int) else partitions or ()
         self.options = Options(
             topic=topic,
             name=name,
-            partitions=frozenset(chosen),
+            partitions=chosen_partitions(partitions),
             start=start,
             reset=reset,
-            strategy=None if strategy is None else _chosen(OffsetManagement, strategy, "strategy"),
+            strategy=None if strategy is None else chosen(OffsetManagement, strategy, "strategy"),
             flush=seconds(flush),
             ttl=None if ttl is None else seconds(ttl),
-            when_gone=_chosen(Gone, when_gone, "when_gone"),
+            when_gone=chosen(Gone, when_gone, "when_gone"),
             take_over=take_over,
             share=share,
             until_end=until_end,
             last=last,
             max_bytes=max_bytes,
-            committed_only=isolation != "read_uncommitted",
+            committed_only=chosen(Isolation, isolation, "isolation") is Isolation.COMMITTED,
         )
         self._connection = Connection(brokers(bootstrap_servers), dict(security or {}))
         self._session: Session | None = None
@@ -237,14 +248,3 @@ def brokers(given: str | None) -> str:
             "no brokers: give bootstrap_servers, or set PENSTOCK_BOOTSTRAP_SERVERS to host:port,..."
         )
     return found
-
-
-Choice = TypeVar("Choice", OffsetManagement, Gone)
-
-
-def _chosen(kind: type[Choice], value: str | Choice, option: str) -> Choice:
-    try:
-        return kind(value)
-    except ValueError:
-        allowed = ", ".join(member.value for member in kind)
-        raise InvalidConsumer(f"{option} is one of {allowed}, not {value!r}") from None

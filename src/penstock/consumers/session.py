@@ -8,9 +8,9 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from penstock.consumers.errors import (
     ConsumerError,
@@ -18,6 +18,7 @@ from penstock.consumers.errors import (
     FlushFailed,
     NothingStored,
 )
+from penstock.consumers.fetching import fetching
 from penstock.consumers.forms import Forms, Source
 from penstock.consumers.keeper import Keeper
 from penstock.consumers.options import OffsetManagement, Options
@@ -88,7 +89,7 @@ class Session:
                 topic=self._options.topic,
                 starts=begin,
                 when_gone=self._instead,
-                settings=_fetching(self._options),
+                settings=fetching(self._options),
                 stops=self._stops(ranges),
                 committed=self._options.committed_only,
             )
@@ -329,7 +330,3 @@ class Session:
                 self._trouble = FlushFailed(text)
             else:
                 self._trouble = None
-
-
-def _fetching(options: Options) -> Mapping[str, Any]:
-    return {} if options.max_bytes is None else {"fetch.message.max.bytes": options.max_bytes}

@@ -11,7 +11,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from penstock.consumers.absence import Stored
 from penstock.consumers.errors import NameHeld
-from penstock.consumers.fetching import READER_SETTINGS, Fetcher
+from penstock.consumers.fetching import READER_SETTINGS, Fetcher, fetching
 from penstock.consumers.holder import Holder
 from penstock.consumers.member import COMMIT_SECONDS, LONGEST_POLL_MS, SESSION_MS
 from penstock.consumers.options import Options
@@ -65,7 +65,7 @@ class SharedReading:
                 connection,
                 committed=options.committed_only,
                 group=self._group,
-                **{**READER_SETTINGS, **_settings()},
+                **settings_of(options),
             ),
             logger=clients.log,
         )
@@ -154,8 +154,11 @@ _PASSED_ON = frozenset(
 """Others read on from what was stored before: that is what sharing means."""
 
 
-def _settings() -> dict[str, Any]:
+def settings_of(options: Options) -> dict[str, Any]:
+    """How the client is to fetch and to be a member."""
     return {
+        **READER_SETTINGS,
+        **fetching(options),
         "group.protocol": "classic",
         "session.timeout.ms": SESSION_MS,
         "max.poll.interval.ms": LONGEST_POLL_MS,
