@@ -76,7 +76,7 @@ class ConsumerConfigExtBuilder:
         if self._topic is None:
             raise InvalidConsumer("a topic is needed: ConsumerConfigExtBuilder().topic(...)")
         if self._partitions:
-            self._options["partitions"] = self._partitions
+            self._options["partitions"] = list(self._partitions)
         config = ConsumerConfigExt(self._topic, self._options)
         config.consumer(bootstrap_servers="unasked:9092")  # checks, and asks nobody
         return config

@@ -28,6 +28,8 @@ class ColumnBatch:
     """Where partitions end behind these records: markers of transactions have offsets too."""
     given: int = 0
     together: int = 0
+    halted: bool = False
+    """Of no account here: whoever wants the next run calls."""
 
     @property
     def size(self) -> int:
@@ -65,6 +67,10 @@ class ColumnBatch:
         """Where to go on after the first ``count`` of them."""
         reached = {partition_of(run): next_offset(run) for run in self._between(0, count)}
         return further(reached, self.ends) if count >= self.size else reached
+
+    def reached(self, partition: int) -> int:
+        """Where to go on in a partition after those that were given; 0 if they are of others."""
+        return self.places(self.given).get(partition, 0)
 
 
 def partition_of(run: pa.RecordBatch) -> int:

@@ -5,14 +5,24 @@ from __future__ import annotations
 import asyncio
 import os
 import weakref
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from datetime import timedelta
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, Literal, Self
 
-from penstock.consumers.errors import InvalidConsumer
+from penstock.consumers.errors import ConsumerError, InvalidConsumer
 from penstock.consumers.offset import Offset
-from penstock.consumers.options import FLUSH_SECONDS, Gone, OffsetManagement, Options, seconds
+from penstock.consumers.options import (
+    FLUSH_SECONDS,
+    Gone,
+    Isolation,
+    OffsetManagement,
+    Options,
+    chosen,
+    chosen_partitions,
+    seconds,
+)
+from penstock.consumers.progress import Batch
 from penstock.consumers.record import Record
 from penstock.consumers.session import Session
 from penstock.kafka.clients import Connection
@@ -21,6 +31,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 ASYNC_SECONDS = 0.5
+
+All = Literal["all"] | Callable[[Iterable[object]], bool]
+"""All partitions, as "all" or as Python's own ``all``."""
 
 
 class Consumer:
@@ -41,7 +54,8 @@ class Consumer:
     see that. With ``share``, instances of one name divide the partitions among themselves instead,
     and again when one comes or goes.
 
-    Opens with ``with``, ``async with`` or the first record; use from one thread at a time.
+    Opens with ``with``, ``async with`` or the first record; use from one thread at a time. Once
+    closed, it raises ConsumerError until it is opened again, by ``open`` or ``with``.
     """
 
     def __init__(
@@ -49,7 +63,7 @@ class Consumer:
         topic: str,
         name: str | None = None,
         *,
-        partitions: int | Iterable[int] | None = None,
+        partitions: int | Iterable[int] | All | None = None,
         start: Offset = Offset.Beginning,
         reset: Offset | None = None,
         strategy: str | OffsetManagement | None = None,
@@ -71,37 +85,42 @@ class Consumer:
         (``security.protocol``, ``sasl.*``, ``ssl.*``). ``until_end`` ends where the
         log ends now, ``last`` after this offset of every partition.
         """
-        chosen = [partitions] if isinstance(partitions, int) else partitions or ()
         self.options = Options(
             topic=topic,
             name=name,
-            partitions=frozenset(chosen),
+            partitions=chosen_partitions(partitions),
             start=start,
             reset=reset,
-            strategy=None if strategy is None else _chosen(OffsetManagement, strategy, "strategy"),
+            strategy=None if strategy is None else chosen(OffsetManagement, strategy, "strategy"),
             flush=seconds(flush),
             ttl=None if ttl is None else seconds(ttl),
-            when_gone=_chosen(Gone, when_gone, "when_gone"),
+            when_gone=chosen(Gone, when_gone, "when_gone"),
             take_over=take_over,
             share=share,
             until_end=until_end,
             last=last,
             max_bytes=max_bytes,
-            committed_only=isolation != "read_uncommitted",
+            committed_only=chosen(Isolation, isolation, "isolation") is Isolation.COMMITTED,
         )
         self._connection = Connection(brokers(bootstrap_servers), dict(security or {}))
         self._session: Session | None = None
         self._records: Iterator[Record] | None = None
+        self._closed = False
 
     def open(self) -> Self:
-        """Take the name and begin; what is open already stays so."""
+        """Take the name and begin, also once closed; what is open already stays so."""
         if self._session is None:
             self._session = session = Session(self.options, self._connection)
             # Whoever forgets to close it loses nothing but the last record's being done.
             self._forgotten = weakref.finalize(self, session.close, done=False)
+        self._closed = False
         return self
 
     def _opened(self) -> Session:
+        if self._closed:
+            raise ConsumerError(
+                "this consumer is closed: open it again, with open() or `with`, to go on"
+            )
         self.open()
         assert self._session is not None  # noqa: S101 (just opened)
         return self._session
@@ -116,6 +135,8 @@ class Consumer:
 
     def __next__(self) -> Record:
         """The next record; StopIteration only with ``until_end`` or once closed."""
+        if self._closed:
+            raise StopIteration
         if self._records is None:
             self._records = self._opened().records()
         try:
@@ -139,8 +160,9 @@ class Consumer:
     def batches(self) -> Iterator[list[Record]]:
         """Records as they were fetched, many at a time: asking for the next batch commits the one
         before, where commits are automatic."""
-        while (batch := self.take()) is not None:
-            yield batch
+        session = self._opened()
+        while (batch := session.next_batch()) is not None:
+            yield batch.take()
 
     def take_arrow(
         self,
@@ -161,8 +183,8 @@ class Consumer:
     ) -> Iterator[pa.RecordBatch]:
         """Arrow batches on and on: asking for the next commits the one before, where commits are
         automatic."""
-        wanted = {"headers": headers, "timestamps": timestamps}
-        while (batch := self._opened().next_columns(**wanted)) is not None:
+        session, wanted = self._opened(), {"headers": headers, "timestamps": timestamps}
+        while (batch := session.next_columns(**wanted)) is not None:
             yield batch.take_run()
 
     @property
@@ -173,14 +195,19 @@ class Consumer:
     async def __aiter__(self) -> AsyncIterator[Record]:
         """The same, without keeping the event loop waiting."""
         session = await asyncio.to_thread(self._opened)
-        # Whoever is cancelled leaves a thread behind, which must end by itself.
-        while (batch := await asyncio.to_thread(session.next_batch, ASYNC_SECONDS)) is not None:
+        while (batch := await self._batch_of(session)) is not None:
             for record in batch.records():
                 yield record
 
+    async def _batch_of(self, session: Session) -> Batch | None:
+        """Whoever is cancelled leaves a thread behind, which must end by itself, and do nothing
+        once somebody else has asked: so it is noted here, and not there, that it was asked."""
+        return await asyncio.to_thread(session.next_batch, ASYNC_SECONDS, session.ask())
+
     def commit(self, record: Record | None = None) -> None:
         """Mark everything handed out so far as done; or one record and those before it in its
-        partition. NothingStored for a consumer without a name."""
+        partition. NothingStored for a consumer without a name, ConsumerError for a record that it
+        has not handed out."""
         self._opened().commit(record)
 
     def flush(self) -> None:
@@ -200,6 +227,7 @@ class Consumer:
 
     def _close(self, *, done: bool) -> None:
         session, self._session, self._records = self._session, None, None
+        self._closed = True
         if session is not None:
             self._forgotten.detach()
             session.close(done=done)
@@ -237,14 +265,3 @@ def brokers(given: str | None) -> str:
             "no brokers: give bootstrap_servers, or set PENSTOCK_BOOTSTRAP_SERVERS to host:port,..."
         )
     return found
-
-
-Choice = TypeVar("Choice", OffsetManagement, Gone)
-
-
-def _chosen(kind: type[Choice], value: str | Choice, option: str) -> Choice:
-    try:
-        return kind(value)
-    except ValueError:
-        allowed = ", ".join(member.value for member in kind)
-        raise InvalidConsumer(f"{option} is one of {allowed}, not {value!r}") from None

@@ -11,6 +11,7 @@ from typing import Any
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 from penstock.consumers.errors import NoSuchTopic
+from penstock.consumers.options import Options
 from penstock.consumers.progress import Batch, Places
 from penstock.kafka.errors import DENIED, BrokerUnavailable, describe, reading_denied
 
@@ -34,6 +35,11 @@ _NO_TOPIC = frozenset(
         KafkaError._UNKNOWN_PARTITION,
     }
 )
+
+
+def fetching(options: Options) -> dict[str, Any]:
+    """Settings of the client that are chosen by whoever reads."""
+    return {} if options.max_bytes is None else {"fetch.message.max.bytes": options.max_bytes}
 
 
 class Trouble(Enum):

@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import json
+import logging
+import threading
 from collections.abc import Mapping
+from datetime import timedelta
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from penstock.consumers.consumer import brokers
 from penstock.consumers.errors import ConsumerError, Fenced
+from penstock.consumers.java_settings import java_settings
 from penstock.consumers.keeper import Keeper
 from penstock.consumers.offset import Offset
-from penstock.consumers.options import Gone, OffsetManagement, Options
+from penstock.consumers.options import Gone, OffsetManagement, Options, chosen, seconds
 from penstock.consumers.progress import Places
 from penstock.consumers.starting import Ranges, find_topic
 from penstock.kafka import clients
 from penstock.kafka.clients import Connection
+from penstock.kafka.errors import KafkaFault
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 PACKAGE = "org.apache.spark:spark-sql-kafka-0-10"
-JAVA_NAMES = {"sasl.mechanisms": "sasl.mechanism", "ssl.ca.location": "ssl.truststore.location"}
+
+log = logging.getLogger(__name__)
 
 
 class Unread:
@@ -34,7 +40,9 @@ class Unread:
     def __init__(self, spark: SparkSession, options: Options, connection: Connection) -> None:
         admin = clients.admin(connection)
         topic = find_topic(admin, options.topic, options.partitions)
-        self._closed = False
+        settings = java_settings(connection)
+        self._closed = threading.Event()
+        self._storing = threading.Lock()
         self._keeper = Keeper(options, connection, admin, topic)
         self._keeper.hold()
         try:
@@ -43,14 +51,29 @@ class Unread:
             self.ends: Places = {p: max(ranges.end[p], self.starts[p]) for p in self.starts}
             self._stands = self.starts
             self._keeper.register(self.starts)
-            self.frame: DataFrame = self._read(spark, options.topic, connection)
+            self.frame: DataFrame = self._read(spark, options.topic, settings)
         except BaseException:
-            self._keeper.release()
+            self._keeper.release(leave=True)
             raise
+        threading.Thread(target=self._be_seen, name="seen", daemon=True).start()
 
-    def _read(self, spark: SparkSession, topic: str, connection: Connection) -> DataFrame:
+    def _be_seen(self) -> None:
+        """Say now and then that the name is in use, however long the frame is worked on."""
+        while not (self._closed.wait(self._keeper.every) or self._keeper.fenced):
+            with self._storing:
+                if not self._closed.is_set():
+                    self._say_where()
+
+    def _say_where(self) -> None:
+        try:
+            self._keeper.store(self._stands)
+            self._keeper.raise_failure()
+        except (KafkaFault, ConsumerError) as error:
+            log.debug("consumer %s: %s; trying again", self._keeper.name, error)
+
+    def _read(self, spark: SparkSession, topic: str, settings: Mapping[str, str]) -> DataFrame:
         reader = spark.read.format("kafka").options(
-            **{f"kafka.{key}": value for key, value in java_settings(connection).items()},
+            **{f"kafka.{key}": value for key, value in settings.items()},
             assign=json.dumps({topic: sorted(self.starts)}),
             startingOffsets=_offsets(topic, self.starts),
             endingOffsets=_offsets(topic, self.ends),
@@ -74,23 +97,27 @@ class Unread:
 
     def commit(self) -> None:
         """All of the range is done: return when that is stored. Fenced if another took over."""
+        if self._closed.is_set():
+            raise ConsumerError("this range is closed: ask for it again to commit it")
         if self._keeper.fenced:
             raise Fenced.of(self._keeper.name)
-        self._keeper.store(self.ends)
-        self._stands = self.ends
-        self._keeper.flush()
+        with self._storing:
+            self._keeper.store(self.ends)
+            self._stands = self.ends
+            self._keeper.flush()
 
     def close(self) -> None:
         """Let go of the name; what was not committed is unread the next time."""
-        if self._closed:
+        if self._closed.is_set():
             return
-        self._closed = True
-        try:
-            if not self._keeper.fenced:
-                self._keeper.store(self._stands, released=True)
-                self._keeper.flush()
-        finally:
-            self._keeper.release()
+        self._closed.set()
+        with self._storing:
+            try:
+                if not self._keeper.fenced:
+                    self._keeper.store(self._stands, released=True)
+                    self._keeper.flush()
+            finally:
+                self._keeper.release()
 
     def __enter__(self) -> Self:
         return self
@@ -112,7 +139,7 @@ def dataframe(
     start: Offset = Offset.Beginning,
     reset: Offset | None = None,
     when_gone: str | Gone = Gone.FAIL,
-    ttl: float | None = None,
+    ttl: float | timedelta | None = None,
     take_over: bool = False,
     bootstrap_servers: str | None = None,
     security: Mapping[str, str] | None = None,
@@ -125,32 +152,11 @@ def dataframe(
         start=start,
         reset=reset,
         strategy=OffsetManagement.Manual,
-        when_gone=Gone(when_gone),
-        ttl=ttl,
+        when_gone=chosen(Gone, when_gone, "when_gone"),
+        ttl=None if ttl is None else seconds(ttl),
         take_over=take_over,
     )
     return Unread(spark, options, Connection(brokers(bootstrap_servers), dict(security or {})))
-
-
-def java_settings(connection: Connection) -> dict[str, str]:
-    """The connection as Java's clients, which are Spark's, want to be told it."""
-    given = {JAVA_NAMES.get(key, key): value for key, value in connection.security.items()}
-    name, password = given.pop("sasl.username", None), given.pop("sasl.password", None)
-    if name is not None and "sasl.jaas.config" not in given:
-        given["sasl.jaas.config"] = _login(given.get("sasl.mechanism", ""), name, password or "")
-    if "ssl.truststore.location" in given:
-        given["ssl.truststore.type"] = "PEM"
-    return {
-        "bootstrap.servers": connection.bootstrap_servers,
-        "isolation.level": "read_committed",
-        **given,
-    }
-
-
-def _login(mechanism: str, name: str, password: str) -> str:
-    package = "scram.Scram" if mechanism.startswith("SCRAM") else "plain.Plain"
-    module = f"org.apache.kafka.common.security.{package}LoginModule"
-    return f"{module} required username={json.dumps(name)} password={json.dumps(password)};"
 
 
 def _offsets(topic: str, places: Places) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
 from penstock.consumers.absence import Absence, Stored
@@ -28,14 +28,23 @@ class Hold:
     """Taken with ``take``, given back with ``release``. Thread-safe."""
 
     def __init__(
-        self, connection: Connection, admin: GroupAdmin, registry: Registry, name: str, slot: Slot
+        self,
+        connection: Connection,
+        admin: GroupAdmin,
+        registry: Registry,
+        name: str,
+        slot: Slot,
+        *,
+        on_trouble: Callable[[], None] = lambda: None,
     ) -> None:
+        """``on_trouble`` is called, on any thread, when it may be fenced or lost."""
         self.name = name
         self.slot = slot
         self.holder = Holder.here()
         self._connection = connection
         self._admin = admin
         self._registry = registry
+        self._on_trouble = on_trouble
         self._members: list[Member] = []
         """The first has our own slot; others have those of whoever was taken over from."""
         self._ids: set[str] = set()
@@ -76,9 +85,11 @@ class Hold:
             self.release(leave=True)
             raise
 
-    def commit(self, places: Mapping[Position, int]) -> None:
-        """Store positions; Fenced if another has taken over, SessionOver if we were away."""
+    def commit(self, places: Mapping[Position, int]) -> Mapping[Position, int]:
+        """Store positions, all of them, which are returned; Fenced if another has taken over,
+        SessionOver if we were away."""
         self._members[0].commit(places)
+        return places
 
     def regain(self, stored: Stored) -> None:
         """Have the right again after the session was over, if nobody came; Fenced, for good, if
@@ -105,7 +116,7 @@ class Hold:
 
     def _rejoined(self, stored: Stored) -> Member:
         """Looks once more then: somebody may have come after the first look."""
-        member = Member(self._connection, self.name, str(self.slot), self._session_ms)
+        member = self._member(str(self.slot))
         try:
             member.wait_until_joined(JOIN_SECONDS)
             self._ids |= member.ids
@@ -139,9 +150,13 @@ class Hold:
 
     def _join(self, slots: list[str]) -> None:
         for slot in slots:
-            self._members.append(Member(self._connection, self.name, slot, self._session_ms))
+            self._members.append(self._member(slot))
         for member in self._members:
             member.wait_until_joined(JOIN_SECONDS)
+
+    def _member(self, slot: str) -> Member:
+        told = self._on_trouble
+        return Member(self._connection, self.name, slot, self._session_ms, on_trouble=told)
 
     def _refuse_newcomers(self, slots: list[Slot]) -> None:
         """Two may have looked at the same moment and both have found nobody."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Protocol
 
@@ -39,8 +39,9 @@ class Right(Protocol):
     def lost(self) -> bool:
         """Whether it must be seen if somebody else has it."""
 
-    def commit(self, places: Mapping[Position, int]) -> None:
-        """Store positions; Fenced if somebody else has the right by now, SessionOver if lost."""
+    def commit(self, places: Mapping[Position, int]) -> Mapping[Position, int]:
+        """Store positions; those of them that it was right to store. Fenced if somebody else has
+        the right by now, SessionOver if lost."""
 
     def regain(self, stored: Stored) -> None:
         """Have it again if it was lost and nobody came; Fenced if somebody did."""
@@ -53,13 +54,21 @@ class Keeper:
     """Of one name and one topic. ``store`` and ``release`` belong to one thread at a time."""
 
     def __init__(
-        self, options: Options, connection: Connection, admin: GroupAdmin, topic: Topic
+        self,
+        options: Options,
+        connection: Connection,
+        admin: GroupAdmin,
+        topic: Topic,
+        *,
+        on_trouble: Callable[[], None] = lambda: None,
     ) -> None:
+        """``on_trouble`` is called, on any thread, when it may be ``fenced`` or ``lost``."""
         self.name = options.name or ""
         self.every = SEEN_SECONDS
         self.resumed: frozenset[int] = frozenset()
         """The partitions in which it went on from what was stored."""
         self._options = options
+        self._on_trouble = on_trouble
         self._connection = connection
         self._admin = admin
         self.topic = topic
@@ -106,7 +115,14 @@ class Keeper:
     def hold(self) -> None:
         """Become the only one who stores under the name; NameHeld if another does."""
         self._registry.ensure()
-        hold = Hold(self._connection, self._admin, self._registry, self.name, self._options.slot)
+        hold = Hold(
+            self._connection,
+            self._admin,
+            self._registry,
+            self.name,
+            self._options.slot,
+            on_trouble=self._on_trouble,
+        )
         hold.take(take_over=self._options.take_over)
         self._right = hold
 
@@ -162,24 +178,26 @@ class Keeper:
             self._store(new, released=released)
 
     def _store(self, places: Mapping[int, int], *, released: bool) -> None:
-        """In the group first: whoever may not commit there says nothing in the registry either."""
+        """In the group first: what may not be committed there is not in the registry either."""
         right, topic = self._right, self.topic
         assert right is not None  # noqa: S101 (asked before)
-        self._commit(right, places)
-        self._stored.update(places)
+        taken = self._commit(right, places)
+        self._stored.update(taken)
         self._seen = time.monotonic()
         self._registry.write(
             {
                 Place(self.name, topic.name, p): self._entry(right, place, released=released)
-                for p, place in places.items()
+                for p, place in taken.items()
             }
         )
 
-    def _commit(self, right: Right, places: Mapping[int, int]) -> None:
+    def _commit(self, right: Right, places: Mapping[int, int]) -> Places:
         for partition in places.keys() & self._in_group.keys():
             self._in_group[partition].add(places[partition])
-        right.commit({(self.topic.name, p): place for p, place in places.items()})
-        self._in_group.update({p: {place} for p, place in places.items()})
+        wanted = {(self.topic.name, p): place for p, place in places.items()}
+        taken = {p: place for (_, p), place in right.commit(wanted).items()}
+        self._in_group.update({p: {place} for p, place in taken.items()})
+        return taken
 
     def _entry(self, right: Right, place: int, *, released: bool) -> Entry:
         every, holder = int(self.every * 1000), replace(right.holder, released=released)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -50,8 +50,15 @@ class Member:
     """Joins at once, on a thread of its own. Thread-safe."""
 
     def __init__(
-        self, connection: Connection, group: str, slot: str, session_ms: int = SESSION_MS
+        self,
+        connection: Connection,
+        group: str,
+        slot: str,
+        session_ms: int = SESSION_MS,
+        *,
+        on_trouble: Callable[[], None] = lambda: None,
     ) -> None:
+        """``on_trouble`` is called, on its thread, when it is fenced or lost, or refused."""
         self.slot = slot
         self.group = group
         self._joined = threading.Event()
@@ -66,6 +73,7 @@ class Member:
         self.ids: set[str] = set()
         """All ids that the group has known it by."""
         self._trouble: KafkaError | None = None
+        self._on_trouble = on_trouble
         self._consumer = Consumer(
             {
                 **connection.settings(),
@@ -152,7 +160,7 @@ class Member:
             done.set_result(None)
         except KafkaException as error:
             if error.args[0].code() == _LOST:
-                self._trouble = error.args[0]
+                self._fail(error.args[0])
             done.set_exception(error)
 
     def _await_answer(self) -> None:
@@ -210,16 +218,20 @@ class Member:
 
     def _note(self, error: KafkaError) -> None:
         if _is_final(error) or error.code() in DENIED | {_LOST}:
-            self._trouble = error
+            self._fail(error)
         else:
             log.debug("group %s: %s", self.group, describe(error))
+
+    def _fail(self, error: KafkaError) -> None:
+        self._trouble = error
+        self._on_trouble()
 
     def _assigned(self, consumer: Consumer, _: list[Any]) -> None:
         consumer.assign([])  # it is here to be a member, not to read
         known = consumer.memberid() or ""
         if self._id and known != self._id:
             # It was away for longer than its session: somebody may have been here meanwhile.
-            self._trouble = KafkaError(_LOST)
+            self._fail(KafkaError(_LOST))
         self._id = self._id or known
         self.ids.add(known)
         self._joined.set()
@@ -227,7 +239,7 @@ class Member:
     def _lost(self, consumer: Consumer, _: list[Any]) -> None:
         """As soon as this has returned, the client would join again, and so fence whoever has the
         slot by now, if it were still to be a member."""
-        self._trouble = KafkaError(_LOST)
+        self._fail(KafkaError(_LOST))
         self._refuse_the_rest()
         try:
             consumer.unsubscribe()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
+from operator import index
+from typing import TypeVar
 
 from penstock.consumers.errors import InvalidConsumer
 from penstock.consumers.offset import Offset
@@ -13,6 +15,8 @@ from penstock.consumers.slots import Slot
 
 FLUSH_SECONDS = 10.0
 LONGEST_NAME = 200
+MOST_BYTES = 1_000_000_000
+"""That the client lets one ask for."""
 
 
 class OffsetManagement(StrEnum):
@@ -30,6 +34,13 @@ class Gone(StrEnum):
     FAIL = "fail"
     EARLIEST = "earliest"
     LATEST = "latest"
+
+
+class Isolation(StrEnum):
+    """Which records of transactions are read."""
+
+    COMMITTED = "read_committed"
+    UNCOMMITTED = "read_uncommitted"
 
 
 @dataclass(frozen=True)
@@ -91,6 +102,10 @@ class Options:
                 self.share and not self.stores,
                 "who shares a name stores: not with the strategy none",
             ),
+            (
+                self.max_bytes is not None and not 0 < self.max_bytes <= MOST_BYTES,
+                f"max_bytes is 1 to {MOST_BYTES:,}",
+            ),
             (any(p < 0 for p in self.partitions), "partitions are numbered from 0"),
         ]
 
@@ -120,3 +135,27 @@ class Options:
 def seconds(duration: float | timedelta) -> float:
     """A duration given either way."""
     return duration.total_seconds() if isinstance(duration, timedelta) else float(duration)
+
+
+Choice = TypeVar("Choice", bound=StrEnum)
+
+
+def chosen(kind: type[Choice], value: str, option: str) -> Choice:
+    """What was chosen for an option; InvalidConsumer if it is none of ``kind``."""
+    try:
+        return kind(value)
+    except ValueError:
+        allowed = ", ".join(member.value for member in kind)
+        raise InvalidConsumer(f"{option} is one of {allowed}, not {value!r}") from None
+
+
+def chosen_partitions(given: object) -> frozenset[int]:
+    """One, several, or all, of which there are none here: None, "all" and Python's own ``all``."""
+    if given is None or given is all or (isinstance(given, str) and given == "all"):
+        return frozenset()
+    several = given if isinstance(given, Iterable) else [given]
+    try:
+        return frozenset(map(index, several))
+    except TypeError:
+        text = f"partitions are a number, several of them, or all, not {given!r}"
+        raise InvalidConsumer(text) from None

@@ -20,6 +20,8 @@ class Fetched(Protocol):
     given: int
     together: int
     """How many of those given were handed out at once, by the last call."""
+    halted: bool
+    """Whether nothing more is to be handed out before the next call, which tells why."""
 
     @property
     def size(self) -> int:
@@ -32,6 +34,9 @@ class Fetched(Protocol):
     def places(self, count: int) -> Places:
         """Where to go on after the first ``count`` of them."""
 
+    def reached(self, partition: int) -> int:
+        """Where to go on in a partition after those that were given; 0 if they are of others."""
+
 
 @dataclass
 class Batch:
@@ -42,6 +47,7 @@ class Batch:
     """Where partitions end behind these records: markers of transactions have offsets too."""
     given: int = 0
     together: int = 1
+    halted: bool = False
     _all: Places | None = None
 
     @property
@@ -55,10 +61,11 @@ class Batch:
         return self.given >= len(self.messages)
 
     def records(self) -> Iterator[Record]:
-        """Hand out those that are left; whoever else does so meanwhile takes them from here."""
+        """Hand out those that are left, unless ``halted``; whoever else does so meanwhile takes
+        them from here."""
         messages, size = self.messages, len(self.messages)
         self.together = 1
-        while (at := self.given) < size:
+        while (at := self.given) < size and not self.halted:
             self.given = at + 1
             yield Record(messages[at])
 
@@ -77,6 +84,12 @@ class Batch:
         if self._all is None:
             self._all = further(_places(self.messages), self.ends)
         return self._all
+
+    def reached(self, partition: int) -> int:
+        """Where to go on in a partition after those that were given; 0 if they are of others."""
+        # Backwards: mostly it is asked for the last one.
+        given = map(self.messages.__getitem__, range(self.given - 1, -1, -1))
+        return next(((m.offset() or 0) + 1 for m in given if m.partition() == partition), 0)
 
 
 def _places(messages: Sequence[Message]) -> Places:
@@ -129,6 +142,11 @@ class Progress:
     def handed_out(self) -> Places:
         """Where to go on after the last record that was handed out."""
         return further(self._before, self.batch.places(self.batch.given))
+
+    def was_handed_out(self, partition: int, offset: int) -> bool:
+        """Whether this lies before what is to be handed out next."""
+        reached = self._before.get(partition, 0)
+        return offset < reached or offset < self.batch.reached(partition)
 
     def commit(self, places: Mapping[int, int] | None = None) -> None:
         """Everything handed out so far counts as done; or just what lies before ``places``."""

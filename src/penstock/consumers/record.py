@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
 from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, Message
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Record:
@@ -71,9 +73,12 @@ class Record:
 
     @property
     def time(self) -> datetime | None:
-        """The same as a time, in UTC."""
+        """The same as a time, in UTC; None as well if it lies in no year from 1 to 9999."""
         milliseconds = self.timestamp
-        return None if milliseconds is None else datetime.fromtimestamp(milliseconds / 1000, UTC)
+        try:
+            return None if milliseconds is None else EPOCH + timedelta(milliseconds=milliseconds)
+        except OverflowError:
+            return None
 
     def __repr__(self) -> str:
         size = len(self.value or b"")

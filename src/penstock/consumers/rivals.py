@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from penstock.consumers.entries import Snapshot
 from penstock.consumers.errors import NameHeld
 from penstock.consumers.holder import Holder
+from penstock.consumers.registry import TOPIC
 from penstock.consumers.slots import Slot
 from penstock.kafka import groups
 from penstock.kafka.clients import GroupAdmin
+from penstock.kafka.groups import GroupMember
 
 
 @dataclass(frozen=True)
@@ -30,15 +32,27 @@ class Rival:
 
 
 def members_of(admin: GroupAdmin, name: str) -> dict[Slot, str]:
-    """Who holds what under a name; NameHeld if its members share its partitions."""
-    members = groups.static_members(admin, name)
-    if None in members:
+    """Who holds what under a name; NameHeld if it has members of another kind."""
+    members = groups.described_members(admin, name)
+    if any(member.instance is None for member in members):
         raise NameHeld(
             f'group "{name}" has members that share its partitions: stop them first, or share '
             "with them (share=True)."
         )
-    slots = {Slot.parse(text or ""): member for text, member in members.items()}
+    _refuse_foreign(name, members)
+    slots = {Slot.parse(member.instance or ""): member.id for member in members}
     return {slot: member for slot, member in slots.items() if slot is not None}
+
+
+def _refuse_foreign(name: str, members: Iterable[GroupMember]) -> None:
+    """Ours have partitions of the registry's topic at most: they are there to be members."""
+    for member in members:
+        others = sorted(member.topics - {TOPIC})
+        if others:
+            raise NameHeld(
+                f'group "{name}" has a member of another program, "{member.instance}", which reads '
+                f"{others[0]}: stop it first, and wait until its session is over."
+            )
 
 
 def rivals_in(snapshot: Snapshot, name: str, members: Mapping[Slot, str]) -> list[Rival]:

@@ -8,9 +8,9 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from penstock.consumers.errors import (
     ConsumerError,
@@ -18,6 +18,7 @@ from penstock.consumers.errors import (
     FlushFailed,
     NothingStored,
 )
+from penstock.consumers.fetching import fetching
 from penstock.consumers.forms import Forms, Source
 from penstock.consumers.keeper import Keeper
 from penstock.consumers.options import OffsetManagement, Options
@@ -58,9 +59,10 @@ class Session:
         self._trouble: Exception | None = None
         self._flusher: threading.Thread | None = None
         self._to_register: Places = {}
+        self._asked = 0
         self._topic = find_topic(self._admin, options.topic, options.partitions)
         self._looked = time.monotonic()
-        self._keeper = Keeper(options, connection, self._admin, self._topic)
+        self._keeper = Keeper(options, connection, self._admin, self._topic, on_trouble=self._halt)
         try:
             self._forms = self._begin()
         except BaseException:
@@ -88,7 +90,7 @@ class Session:
                 topic=self._options.topic,
                 starts=begin,
                 when_gone=self._instead,
-                settings=_fetching(self._options),
+                settings=fetching(self._options),
                 stops=self._stops(ranges),
                 committed=self._options.committed_only,
             )
@@ -174,23 +176,44 @@ class Session:
         while (batch := self.next_batch()) is not None:
             yield from batch.records()
 
-    def next_batch(self, patience: float | None = None) -> Batch | None:
+    def ask(self) -> int:
+        """Whoever asks for more has done with what was handed out. The number of the question,
+        for ``next_batch``. Waits for nobody."""
+        with self._lock:
+            self._asked += 1
+            self.progress.asked_for_more()
+            return self._asked
+
+    def next_batch(
+        self, patience: float | None = None, question: int | None = None
+    ) -> Batch | None:
         """The batch to hand out from: the present one while it lasts. None at the end.
 
-        It is empty if nothing came within ``patience`` seconds; without that, it waits.
+        It is empty if nothing came within ``patience`` seconds; without that, it waits. It is empty
+        as well if another ``question`` was asked since: then nobody waits for the answer to this.
         """
-        return self._next(self._forms.records(), patience)
+        with self._taking:
+            if question not in (None, self._asked):
+                return Batch()
+            return self._next(self._forms.records, patience, asked=question is not None)
 
     def next_columns(self, patience: float | None = None, **wanted: bool) -> ColumnBatch | None:
         """The same in columns. Which are ``wanted`` counts when it is called first."""
-        return self._next(self._forms.columns(wanted), patience)
+        return self._next(lambda: self._forms.columns(wanted), patience)
 
-    def _next(self, source: Source[Some], patience: float | None) -> Some | None:
+    def _next(
+        self, form: Callable[[], Source[Some]], patience: float | None, *, asked: bool = False
+    ) -> Some | None:
         """One thread at a time: another takes what this one has fetched, or goes on behind it."""
         with self._taking:
+            if self._closed.is_set():
+                return None
+            source = form()
+            self.progress.batch.halted = False  # first: what comes from now on halts it again
             self.raise_trouble()
             with self._lock:
-                self.progress.asked_for_more()
+                if not asked:
+                    self.ask()
                 if not self.progress.batch.used_up:
                     return cast("Some", self.progress.batch)
             return self._fetch(source, patience)
@@ -204,11 +227,9 @@ class Session:
             with self._lock:
                 self.progress.next_batch(batch)
             self._register_gained()
-            if self._keeper.lost:
-                self.raise_trouble()  # the next call has the batch
+            self.raise_trouble()  # the next call has the batch
             if batch.size or (deadline is not None and time.monotonic() >= deadline):
                 return batch
-            self.raise_trouble()
         return None
 
     def _read_added(self, source: Source[Some]) -> None:
@@ -235,6 +256,10 @@ class Session:
         with self._lock:
             self.progress.begin(first)
         self._topic = self._keeper.topic = topic
+
+    def _halt(self) -> None:
+        """Have whoever takes records one by one ask, and hear of the trouble, before the next."""
+        self.progress.batch.halted = True
 
     def raise_trouble(self) -> None:
         """Tell what went wrong in the background."""
@@ -264,13 +289,26 @@ class Session:
     def commit(self, record: Record | None = None) -> None:
         """Mark everything handed out as done; or a record, and those before it in its partition.
 
-        Waits for nobody: async code may call it.
+        ConsumerError if it has not handed out the record. Waits for nobody: async code may call it.
         """
         self._refuse_unless_stored()
         self._raise_fenced()
         with self._lock:
-            self.progress.commit(None if record is None else {record.partition: record.offset + 1})
+            self.progress.commit(None if record is None else self._after(record))
         self._raise_pending()
+
+    def _after(self, record: Record) -> Places:
+        """What is done if the record is; nothing if it has gone to somebody else meanwhile."""
+        topic, partition, offset = record.topic, record.partition, record.offset
+        if topic == self._options.topic:
+            if self.progress.was_handed_out(partition, offset):
+                return {partition: offset + 1}
+            if self._options.share:
+                return {}  # the partition has moved since, there or there and back
+        raise ConsumerError(
+            f"the record at {offset} of {topic}/{partition} cannot be committed: this consumer has "
+            f'not handed it out. Commit records of topic "{self._options.topic}" that it gave you.'
+        )
 
     def flush(self) -> None:
         """Return when what is committed is stored."""
@@ -291,6 +329,7 @@ class Session:
         if self._closed.is_set():
             return
         self._closed.set()
+        self._halt()
         with self._taking:
             self._end(done=done)
 
@@ -323,13 +362,13 @@ class Session:
                 self._store()
                 self._keeper.raise_failure()
             except Fenced as error:
-                self._trouble = error
+                self._tell(error)
             except (KafkaFault, ConsumerError) as error:
                 text = f"positions could not be stored ({error}); it is being tried again"
-                self._trouble = FlushFailed(text)
+                self._tell(FlushFailed(text))
             else:
                 self._trouble = None
 
-
-def _fetching(options: Options) -> Mapping[str, Any]:
-    return {} if options.max_bytes is None else {"fetch.message.max.bytes": options.max_bytes}
+    def _tell(self, trouble: Exception) -> None:
+        self._trouble = trouble
+        self._halt()

@@ -11,7 +11,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from penstock.consumers.absence import Stored
 from penstock.consumers.errors import NameHeld
-from penstock.consumers.fetching import READER_SETTINGS, Fetcher
+from penstock.consumers.fetching import READER_SETTINGS, Fetcher, fetching
 from penstock.consumers.holder import Holder
 from penstock.consumers.member import COMMIT_SECONDS, LONGEST_POLL_MS, SESSION_MS
 from penstock.consumers.options import Options
@@ -59,13 +59,15 @@ class SharedReading:
         self._polling = threading.RLock()
         self._waiting: SimpleQueue[list[TopicPartition]] = SimpleQueue()
         self._group = options.name or ""
+        self._admin = admin
+        self._refused: NameHeld | None = None
         _refuse_held(admin, self._group)
         self._consumer = Consumer(
             clients.reader_settings(
                 connection,
                 committed=options.committed_only,
                 group=self._group,
-                **{**READER_SETTINGS, **_settings()},
+                **settings_of(options),
             ),
             logger=clients.log,
         )
@@ -75,40 +77,55 @@ class SharedReading:
         )
 
     def take(self, patience: float) -> Batch:
-        """What is there; waits up to ``patience`` seconds for a first record."""
+        """What is there; waits up to ``patience`` seconds for a first record.
+
+        NameHeld if somebody holds the name for itself, and was not seen before.
+        """
         with self._polling:
             self._commit_waiting()
-            return self._fetcher.take(patience)
+            batch = self._fetcher.take(patience)
+            if self._refused is not None:
+                self._consumer.unsubscribe()
+                raise self._refused
+            return batch
 
-    def commit(self, places: Mapping[Position, int]) -> None:
-        """Store positions of partitions that are this instance's; others are left alone."""
+    def commit(self, places: Mapping[Position, int]) -> Mapping[Position, int]:
+        """Store positions of partitions that are this instance's; others are left alone. Those
+        that are stored, or will be as soon as the client has time for it."""
         offsets = [TopicPartition(t, p, o) for (t, p), o in places.items()]
         if self._polling.acquire(blocking=False):
             try:
-                self._commit(offsets)
+                taken = self._commit(offsets)
             finally:
                 self._polling.release()
         else:
             # The client answers nobody else while it is polled: whoever polls it commits.
-            self._waiting.put(offsets)
+            taken = self._ours(offsets)
+            self._waiting.put(taken)
+        return {(each.topic, each.partition): each.offset for each in taken}
 
     def _commit_waiting(self) -> None:
         while not self._waiting.empty():
             self._commit(self._waiting.get())
 
-    def _commit(self, offsets: list[TopicPartition]) -> None:
-        """Those of partitions that are still ours, and not what has waited for too long."""
-        new = [o for o in offsets if o.partition in self._mine and self._is_newer(o)]
+    def _commit(self, offsets: list[TopicPartition]) -> list[TopicPartition]:
+        """Store those of ours; which were."""
+        new = self._ours(offsets)
         if not new:
-            return
+            return []
         try:
             self._consumer.commit(offsets=new, asynchronous=False)
         except KafkaException as error:
-            if error.args[0].code() not in _PASSED_ON:
-                self._on_failed()
-                raise BrokerUnavailable(describe(error)) from error
-        else:
-            self._last.update({o.partition: o.offset for o in new})
+            if error.args[0].code() in _PASSED_ON:
+                return []
+            self._on_failed()
+            raise BrokerUnavailable(describe(error)) from error
+        self._last.update({o.partition: o.offset for o in new})
+        return new
+
+    def _ours(self, offsets: list[TopicPartition]) -> list[TopicPartition]:
+        """Those of partitions that are still ours, and not what has waited for too long."""
+        return [o for o in offsets if o.partition in self._mine and self._is_newer(o)]
 
     def _is_newer(self, offset: TopicPartition) -> bool:
         return offset.offset >= self._last.get(offset.partition, 0)
@@ -127,8 +144,13 @@ class SharedReading:
         self._consumer.close()
 
     def _gained(self, _: Consumer, partitions: list[TopicPartition]) -> None:
+        """Looks once more then: one that holds the name may have come after the first look."""
         self._mine = frozenset(each.partition for each in partitions)
         self._last = {}
+        try:
+            _refuse_held(self._admin, self._group)
+        except NameHeld as error:
+            self._refused, self._mine = error, frozenset()
         self._fetcher.begin(self._on_gained(self._mine) if self._mine else {})
 
     def _revoked(self, consumer: Consumer, _: list[TopicPartition]) -> None:
@@ -154,8 +176,11 @@ _PASSED_ON = frozenset(
 """Others read on from what was stored before: that is what sharing means."""
 
 
-def _settings() -> dict[str, Any]:
+def settings_of(options: Options) -> dict[str, Any]:
+    """How the client is to fetch and to be a member."""
     return {
+        **READER_SETTINGS,
+        **fetching(options),
         "group.protocol": "classic",
         "session.timeout.ms": SESSION_MS,
         "max.poll.interval.ms": LONGEST_POLL_MS,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException, TopicPartition
@@ -137,6 +138,29 @@ def _members(client: AdminClient, group: str) -> list[MemberDescription]:
             if code not in _COMING or time.monotonic() > deadline:
                 raise _fault(client, group, error) from error
         time.sleep(UNSTABLE_PAUSE)
+
+
+@dataclass(frozen=True)
+class GroupMember:
+    """A member of a group."""
+
+    id: str
+    instance: str | None
+    """What a static member calls itself."""
+    topics: frozenset[str]
+    """Of which it has partitions at this moment; none while the group is changing."""
+
+
+def described_members(client: AdminClient, group: str) -> list[GroupMember]:
+    """The members that ``group`` has now, and what they read."""
+    return [
+        GroupMember(str(each.member_id), each.group_instance_id, _topics(each))
+        for each in _members(client, group)
+    ]
+
+
+def _topics(member: MemberDescription) -> frozenset[str]:
+    return frozenset(each.topic for each in member.assignment.topic_partitions)
 
 
 def static_members(client: AdminClient, group: str) -> dict[str | None, str]:
