@@ -63,7 +63,7 @@ Partitions = Annotated[
         show_default="all",
     ),
 ]
-Every = Annotated[bool, typer.Option("-A", "--all", help="Read all partitions.")]
+Every = Annotated[bool, typer.Option("-A", "--all", "-all", help="Read all partitions.")]
 FromBeginning = Annotated[
     bool, typer.Option("-B", "--beginning", help="Begin with the first record that is there.")
 ]

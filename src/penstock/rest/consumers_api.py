@@ -94,7 +94,7 @@ class ConsumersApi:
 
     def keep_consumer(self, name: str, body: bytes) -> None:
         """Set a consumer's TTL."""
-        ttl = _ttl(_object(body, "ttl"), "ttl")
+        ttl = _new_ttl(body, "ttl")
         with telling("update consumer", None, consumer=name, ttl_ms=ttl), _translated():
             self._topics.directory.keep_for(name, ttl)
 
@@ -140,7 +140,7 @@ class ConsumersApi:
 
     def keep_consumers_of(self, topic: str, body: bytes) -> Json:
         """Set the TTL of a topic's consumers."""
-        ttl = _ttl(_object(body, "consumer_ttl"), "consumer_ttl")
+        ttl = _new_ttl(body, "consumer_ttl")
         with telling("update topic", None, topic=topic, consumer_ttl_ms=ttl), _translated():
             self._topics.directory.keep_consumers_of(topic, ttl)
         return self.topic(topic)
@@ -228,6 +228,14 @@ def _ttl(asked: Json, key: str) -> int | None:
         raise BadRequest(f'"{key}" is a text: 30s, 10m, 12h, 7d or none')
     with _translated():
         return parse_ttl(value)
+
+
+def _new_ttl(body: bytes, key: str) -> int | None:
+    """What a TTL is to be from now on: a change that does not say so changes nothing."""
+    asked = _object(body, key)
+    if key not in asked:
+        raise BadRequest(f'"{key}" is needed: 30s, 10m, 12h, 7d or none')
+    return _ttl(asked, key)
 
 
 def _offset(value: Any) -> Offset:
