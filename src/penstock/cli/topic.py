@@ -226,7 +226,7 @@ def delete(
     if not (yes or force) and on_a_terminal():
         typer.confirm(f"Delete {', '.join(topics)}?", abort=True, err=True)
     for topic in topics:
-        admin.delete(topic, internal=force)
+        admin.delete(topic, internal=force, trouble=warn)
         say(f'topic "{topic}" deleted')
 
 

@@ -35,6 +35,7 @@ from penstock.runtime.errors import (
     NotFound,
     RequestError,
 )
+from penstock.sdk.errors import ConfigError
 
 Json = dict[str, Any]
 OFFSETS = {"beginning": Offset.from_beginning, "end": Offset.from_end, "offset": Offset.absolute}
@@ -50,6 +51,7 @@ _STATUSES: tuple[tuple[type[Exception], type[RequestError]], ...] = (
     (AccessDenied, Forbidden),
     (GroupInUse, Conflict),
     (KafkaFault, InternalError),
+    (ConfigError, InternalError),
 )
 
 
