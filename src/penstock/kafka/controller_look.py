@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from penstock.kafka.clients import Connection
+from penstock.sdk.errors import ConfigError
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ def look_at_controller(connection: Connection, broker: int, seconds: float) -> C
     limits = {"bootstrap_timeout_ms": limit, "request_timeout_ms": limit}
     try:
         client = KafkaAdminClient(**connection.kafka_python_settings(), **limits)
-    except KafkaError:
+    except (KafkaError, ConfigError):
         return ControllerLook()
     try:
         version = client.get_broker_version_data(broker).broker_version
