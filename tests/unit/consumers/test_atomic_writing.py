@@ -12,6 +12,7 @@ from confluent_kafka import KafkaError, KafkaException
 from penstock.cli import produce
 from penstock.consumers import producing
 from penstock.consumers.producing import Outgoing, TopicWriter
+from penstock.kafka import clients
 from penstock.kafka.clients import Connection
 from penstock.kafka.errors import AccessDenied, BrokerUnavailable, OutcomeUnknown
 
@@ -77,8 +78,8 @@ class FakeProducer:
 @pytest.fixture
 def producer(monkeypatch: pytest.MonkeyPatch) -> FakeProducer:
     made = FakeProducer()
-    monkeypatch.setattr(producing.clients, "admin", lambda _: None)
-    monkeypatch.setattr(producing.clients, "transactional_producer", lambda *_, **__: made)
+    monkeypatch.setattr(clients, "admin", lambda _: None)
+    monkeypatch.setattr(clients, "transactional_producer", lambda *_, **__: made)
     monkeypatch.setattr(producing, "find_topic", lambda *_: None)
     monkeypatch.setattr(producing, "_refuse_unless_writable", lambda *_: None)
     monkeypatch.setattr(producing, "_largest", lambda *_: 1000)

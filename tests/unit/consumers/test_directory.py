@@ -16,6 +16,7 @@ from penstock.consumers.errors import NameHeld, NoSuchConsumer
 from penstock.consumers.slots import Slot
 from penstock.consumers.starting import Topic
 from penstock.consumers.topics_admin import TopicsAdmin
+from penstock.kafka import clients, groups
 from penstock.kafka.clients import Connection
 from penstock.kafka.errors import AccessDenied, BrokerUnavailable
 from penstock.kafka.groups import GroupInUse
@@ -70,9 +71,9 @@ class World:
         self.refused: dict[str, Exception] = {}
         self.ids = {"t": "t-1"}
         monkeypatch.setattr(room, "Registry", FakeRegistry)
-        monkeypatch.setattr(room.clients, "admin", MagicMock())
+        monkeypatch.setattr(clients, "admin", MagicMock())
         monkeypatch.setattr(room, "members_of", self._members_of)
-        monkeypatch.setattr(room.groups, "forget", self._forget)
+        monkeypatch.setattr(groups, "forget", self._forget)
         monkeypatch.setattr(Directory, "_topic_ids", lambda *_: self.ids)
         found = Topic("t", "t-1", frozenset({0}), 1)
         for module in (room, topics_admin):
