@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from penstock.cli.streams import refuse_together, usage
 
 if TYPE_CHECKING:
     from penstock.consumers import Offset
+    from penstock.kafka.clients import Connection
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,26 @@ def beginning_of(
     if since is not None:
         return _since(since)
     return Beginning(Offset.end(), "at the end")
+
+
+def refuse_behind(
+    end: int, begin: Beginning, connection: Connection, topic: str, partitions: Iterable[int]
+) -> None:
+    """Wrong usage if, everywhere, reading would begin behind its end.
+
+    Of a read without a name: one that has a name and has come so far already is simply done.
+    """
+    from penstock.consumers.starting import Ranges, find_topic
+    from penstock.kafka import clients
+
+    admin = clients.admin(connection)
+    ranges = Ranges(connection, admin, find_topic(admin, topic, partitions))
+    first = min(ranges.places(begin.offset, ranges.first).values())
+    if first > end:
+        raise typer.BadParameter(
+            f"--end {end} lies before the place to begin, {begin.words}, which is offset {first}: "
+            "nothing would be read."
+        )
 
 
 def _since(text: str) -> Beginning:

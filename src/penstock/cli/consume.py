@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import sys
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from penstock.cli.beginning import Beginning, beginning_of
+from penstock.cli.beginning import Beginning, beginning_of, refuse_behind
 from penstock.cli.brokers import BootstrapServers, CommandConfig, reached
 from penstock.cli.completion import consumer_names
 from penstock.cli.consuming import Columns, Ending, Pump, Rows
@@ -17,10 +16,12 @@ from penstock.cli.output import console
 from penstock.cli.record_columns import FORMS
 from penstock.cli.record_printing import Form, printer
 from penstock.cli.signals import StoppingSignals
+from penstock.cli.silence import listening
 from penstock.cli.streams import TopicName, examples, refuse_together, usage
 
 if TYPE_CHECKING:
     from penstock.consumers import Consumer
+    from penstock.kafka.clients import Connection
 
 FLUSH_SECONDS = 2.0
 FEW = 1000
@@ -63,7 +64,7 @@ Partitions = Annotated[
         show_default="all",
     ),
 ]
-Every = Annotated[bool, typer.Option("-A", "--all", help="Read all partitions.")]
+Every = Annotated[bool, typer.Option("-A", "--all", "-all", help="Read all partitions.")]
 FromBeginning = Annotated[
     bool, typer.Option("-B", "--beginning", help="Begin with the first record that is there.")
 ]
@@ -225,12 +226,15 @@ def consume(
         raise typer.BadParameter("--reset wants to know where to: -B, -H, -T, --start or --since.")
     with usage():
         options = _options(name, begin, ttl, reset=reset)
+    limited = until_end or end is not None or number is not None
     with StoppingSignals() as stopping:
         with stopping.at_once(), usage():
+            connection = reached(bootstrap_servers, command_config)
+            if end is not None and name is None:
+                refuse_behind(end, begin, connection, topic, partition or ())
             consumer = _opened(
                 topic,
-                bootstrap_servers,
-                command_config,
+                connection,
                 **options,
                 partitions=partition or None,
                 until_end=until_end,
@@ -242,8 +246,10 @@ def consume(
         with consumer:
             out = sys.stdout.buffer
             pump = Pump(consumer, style, out, name is not None, at_end=manual, limit=number)
+            if name is None:
+                pump.silence = listening(connection, limited=limited)
             ending = pump.run(stopping)
-    if ending is Ending.STOPPED and (until_end or end is not None or number is not None):
+    if ending is Ending.STOPPED and limited:
         raise KeyboardInterrupt
 
 
@@ -281,12 +287,9 @@ def _options(name: str | None, begin: Beginning, ttl: str | None, *, reset: bool
     return options
 
 
-def _opened(
-    topic: str, bootstrap_servers: str | None, command_config: Path | None, **options: Any
-) -> Consumer:
+def _opened(topic: str, connection: Connection, **options: Any) -> Consumer:
     from penstock.consumers import Consumer
 
-    connection = reached(bootstrap_servers, command_config)
     return Consumer(
         topic,
         **options,

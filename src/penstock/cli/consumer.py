@@ -247,7 +247,12 @@ def sweep(
 
     They are not listed any more in any case; this frees what they take up in Kafka.
     """
-    swept = _directory(bootstrap_servers, command_config).sweep()
-    if not swept:
+    troubles: set[str] = set()
+    swept = _directory(bootstrap_servers, command_config).sweep(troubles.add)
+    if not swept and not troubles:
         say("Nothing to sweep")
     _say_deleted(swept)
+    if troubles:
+        first, *more = sorted(troubles)
+        others = f" And {len(more)} more." if more else ""
+        raise UserError(f"not everything could be removed: {first}{others}")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 from penstock.cli.output import warn
 from penstock.cli.record_printing import Form, Printer
 from penstock.cli.signals import StoppingSignals
+from penstock.cli.silence import Silence
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -94,6 +95,8 @@ class Pump:
     named: bool = False
     at_end: bool = False
     limit: int | None = None
+    silence: Silence | None = None
+    """Under a name, storing the place tells that nobody is there."""
 
     def run(self, stopping: StoppingSignals) -> Ending:
         """Go on until one of the endings."""
@@ -117,9 +120,14 @@ class Pump:
                 return Ending.DONE
             if not records and unheard(self.out):
                 return Ending.UNHEARD
+            self._listen(nothing=not records)
             self._write(records, stopping)
             left = None if left is None else left - self.style.count(records)
         return Ending.DONE if left == 0 else Ending.STOPPED
+
+    def _listen(self, *, nothing: bool) -> None:
+        if self.silence is not None:
+            self.silence.goes_on() if nothing else self.silence.broken()
 
     def _take(self, limit: int | None, stopping: StoppingSignals) -> list[Any] | None:
         size = UNIT if limit is None else min(limit, UNIT)

@@ -126,14 +126,24 @@ def produce(
 
 def _write(writer: TopicWriter, records: Iterator[Outgoing], topic: str, *, typed: bool) -> None:
     """Write all of them and say how many, whatever happens."""
-    out = console(stderr=True)
     try:
-        # SIGTERM ends it as Ctrl-C does: a transaction is aborted, not left to time out.
-        with StoppingSignals() as stopping, stopping.at_once(), _progress(shown=not typed) as tell:
-            writer.write(records, tell)
+        with StoppingSignals() as stopping:
+            # SIGTERM ends it as Ctrl-C does: a transaction is aborted, not left to time out.
+            with stopping.at_once(), _progress(shown=not typed) as tell:
+                writer.write(records, tell)
+            # Not at once: nobody would know whether an interrupted commit counts.
+            writer.commit(lambda: stopping.asked)
     finally:
-        noun = "record" if writer.stored == 1 else "records"
-        out.print(f'{writer.stored:,} {noun} written to topic "{topic}"', markup=False)
+        writer.abort()
+        _say_how_many(writer.stored, topic)
+
+
+def _say_how_many(stored: int | None, topic: str) -> None:
+    """Nothing where it is not known: the error says so."""
+    if stored is not None:
+        noun = "record" if stored == 1 else "records"
+        text = f'{stored:,} {noun} written to topic "{topic}"'
+        console(stderr=True).print(text, markup=False)
 
 
 def lines(source: BinaryIO, key: str | None, separator: str | None) -> Iterator[Outgoing]:

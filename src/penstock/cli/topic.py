@@ -70,7 +70,10 @@ def create(
     topic: NewTopicName,
     *,
     partitions: Annotated[
-        int, typer.Option("-p", "--partitions", min=1, help="How many partitions it has.")
+        int,
+        typer.Option(
+            "-p", "--partitions", "--partition", min=1, help="How many partitions it has."
+        ),
     ] = 1,
     replication: Annotated[
         int | None,
@@ -92,7 +95,7 @@ def create(
 ) -> None:
     """Make a topic."""
     settings = dict(key_values("--config", config))
-    ttl = _ttl(consumer_ttl) if consumer_ttl else None
+    ttl = None if consumer_ttl is None else _ttl(consumer_ttl)
     made = _admin(bootstrap_servers, command_config).create(
         topic,
         partitions=partitions,
@@ -126,7 +129,7 @@ def update(
     settings = dict(key_values("--config", config))
     if consumer_ttl is None and not settings:
         raise typer.BadParameter("Say what to change: --consumer-ttl or --config.")
-    ttl = _ttl(consumer_ttl) if consumer_ttl else None
+    ttl = None if consumer_ttl is None else _ttl(consumer_ttl)
     admin = _admin(bootstrap_servers, command_config)
     if settings:
         admin.change(topic, settings)
@@ -223,7 +226,7 @@ def delete(
     if not (yes or force) and on_a_terminal():
         typer.confirm(f"Delete {', '.join(topics)}?", abort=True, err=True)
     for topic in topics:
-        admin.delete(topic, internal=force)
+        admin.delete(topic, internal=force, trouble=warn)
         say(f'topic "{topic}" deleted')
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import logging
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
@@ -17,12 +18,17 @@ from penstock.consumers.options import Options
 from penstock.consumers.registry import Registry
 from penstock.consumers.rivals import members_of, rivals_in
 from penstock.consumers.slots import Slot
-from penstock.consumers.starting import Ranges, find_topic
+from penstock.consumers.starting import Ranges, Topic, find_topic
 from penstock.kafka import clients, groups, topics
 from penstock.kafka.clients import Connection
-from penstock.kafka.errors import is_denied
+from penstock.kafka.errors import AccessDenied, KafkaFault, is_denied
+from penstock.sdk.errors import ConfigError
+
+log = logging.getLogger(__name__)
 
 HIDDEN = "hidden"
+Trouble = Callable[[str], object]
+"""Is told what could not be done, once for each name."""
 
 
 @dataclass(frozen=True)
@@ -142,10 +148,14 @@ class Directory:
 
     def keep_for(self, name: str, ttl_ms: int | None) -> None:
         """Set a consumer's TTL; None leaves it to its topics."""
-        if not self._registry.read().of(name):
+        snapshot = self._registry.read()
+        known = snapshot.of(name)
+        expired = self._expired(known, snapshot)
+        if len(expired) == len(known):
             raise NoSuchConsumer(
                 f'there is no consumer "{name}". `penstock consumer list` lists them.'
             )
+        self._forget(expired, snapshot)
         self._registry.write_ttl(name, ttl_ms)
         self._registry.flush()
 
@@ -153,9 +163,27 @@ class Directory:
         """Set the TTL of a topic's consumers that have none of their own."""
         found = find_topic(self._admin, topic)
         self._registry.ensure()
+        self._forget_expired_of(found)
         defaults = None if ttl_ms is None else TopicDefaults(found.id, ttl_ms)
         self._registry.write_topic(topic, defaults)
         self._registry.flush()
+
+    def _forget_expired_of(self, topic: Topic) -> None:
+        """Another TTL of their topic would bring them back with their old places."""
+        snapshot = self._registry.read()
+        theirs = [
+            place
+            for place, entry in snapshot.entries.items()
+            if place.topic == topic.name
+            and entry.topic_id == topic.id
+            and place.name not in snapshot.ttls
+        ]
+        self._forget(self._expired(theirs, snapshot), snapshot)
+
+    def _expired(self, places: Iterable[Place], snapshot: Snapshot) -> list[Place]:
+        """Those that have expired, and that nobody reads at this moment."""
+        at = now()
+        return self._free([p for p in places if snapshot.expired(p, at)], snapshot)
 
     def ttl_of_topic(self, topic: str, topic_id: str) -> int | None:
         """How long consumers of a topic are kept that have no TTL of their own."""
@@ -175,16 +203,26 @@ class Directory:
     def _forget_gone(self, name: str, places: list[Place], snapshot: Snapshot) -> None:
         try:
             self._forget_name(name, places, snapshot)
-        except NameHeld:
-            # Who shares a name hears of it by reading, and the brokers have forgotten the offsets.
-            self._registry.write(dict.fromkeys(places))
+        except (NameHeld, AccessDenied, groups.GroupInUse, ConfigError):
+            # Who reads under the name hears of it by reading, and the brokers have forgotten the
+            # offsets with the topic.
+            self._forget_in_registry(name, places, snapshot)
 
-    def sweep(self) -> list[Place]:
-        """Forget whatever has expired, or whose topic is gone, and is not being read; which."""
+    def sweep(self, trouble: Trouble = log.warning) -> list[Place]:
+        """Forget whatever has expired, or whose topic is gone, and is not being read; which.
+
+        A name that cannot be forgotten is ``trouble``, and keeps none of the others.
+        """
         snapshot = self._registry.read()
-        free = [place for place in self._gone(snapshot) if self._free(place, snapshot)]
-        self._forget(free, snapshot)
-        return free
+        swept: list[Place] = []
+        for _, gone in groupby(self._gone(snapshot), key=_name):
+            try:
+                free = self._free(gone, snapshot)
+                self._forget(free, snapshot)
+                swept += free
+            except (NameHeld, KafkaFault) as error:
+                trouble(str(error))
+        return swept
 
     def _kept(self, snapshot: Snapshot) -> dict[Place, Entry]:
         """What has not expired, of topics that are the ones they were, and that we may see."""
@@ -223,11 +261,17 @@ class Directory:
                     raise topics.unavailable(error) from error
         return found
 
-    def _free(self, place: Place, snapshot: Snapshot) -> bool:
-        try:
-            return not self._alive([place], snapshot)
-        except NameHeld:  # by members that share it
-            return False
+    def _free(self, places: Iterable[Place], snapshot: Snapshot) -> list[Place]:
+        """Those that nobody reads at this moment; of each name the group is asked once."""
+        free: list[Place] = []
+        for _, of_name in groupby(sorted(places), key=_name):
+            known = list(of_name)
+            try:
+                alive = set(self._alive(known, snapshot))
+            except NameHeld:  # by members that share it
+                continue
+            free += [place for place in known if place not in alive]
+        return free
 
     def _alive(self, places: Iterable[Place], snapshot: Snapshot) -> list[Place]:
         """Those that somebody reads at this moment."""
@@ -253,6 +297,7 @@ class Directory:
 
     def _forget_name(self, name: str, places: list[Place], snapshot: Snapshot) -> None:
         """The group first: what is only in the registry can be forgotten again."""
+        self._connection.kafka_python_settings()  # refuses what is asked, before anything is done
         held = members_of(self._admin, name)
         leaving = [str(slot) for slot in held if any(_holds(slot, p) for p in places)]
         if leaving:
@@ -260,6 +305,9 @@ class Directory:
             groups.remove_members(self._connection, name, dict.fromkeys(leaving))
             self._disown(places, snapshot)  # it may have stored something in between
         groups.forget(self._connection, name, [(p.topic, p.partition) for p in places])
+        self._forget_in_registry(name, places, snapshot)
+
+    def _forget_in_registry(self, name: str, places: list[Place], snapshot: Snapshot) -> None:
         self._registry.write(dict.fromkeys(places))
         if len(snapshot.of(name)) == len(places):
             self._registry.write_ttl(name, None)

@@ -18,6 +18,7 @@ from penstock.kafka import groups
 from penstock.kafka.clients import Connection, GroupAdmin
 from penstock.kafka.errors import KafkaFault
 from penstock.kafka.topics import Position
+from penstock.sdk.errors import ConfigError
 
 log = logging.getLogger(__name__)
 
@@ -145,7 +146,7 @@ class Hold:
         try:
             slots = {member.slot: member.id for member in members}
             groups.remove_members(self._connection, self.name, slots)
-        except KafkaFault as error:
+        except (KafkaFault, ConfigError) as error:
             log.debug("group %s is left when its session is over: %s", self.name, error)
 
     def _join(self, slots: list[str]) -> None:

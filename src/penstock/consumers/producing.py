@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import uuid
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -14,7 +15,13 @@ from penstock.consumers.errors import BadInput
 from penstock.consumers.starting import find_topic, no_topic
 from penstock.kafka import clients, topics
 from penstock.kafka.clients import Connection, GroupAdmin
-from penstock.kafka.errors import DENIED, AccessDenied, BrokerUnavailable, describe
+from penstock.kafka.errors import (
+    DENIED,
+    AccessDenied,
+    BrokerUnavailable,
+    OutcomeUnknown,
+    describe,
+)
 
 Progress = Callable[[int], None]
 Compression = Literal["none", "gzip", "snappy", "lz4", "zstd"]
@@ -24,6 +31,8 @@ TURN = 4096
 """After so many records the client is let report failures."""
 DELIVERY_SECONDS = 60.0
 ATOMIC_SECONDS = 300.0
+COMMIT_SECONDS, COMMIT_PAUSE = 5.0, 0.2
+"""How long a commit is waited for before it is asked for again, and the pause between."""
 ATOMIC_PREFIX = "penstock-produce-"
 QUEUE: dict[str, Any] = {}
 """Other limits of the client's queue than those of all our producers."""
@@ -71,55 +80,95 @@ class TopicWriter:
             self._fixed["partition"] = partition
         if headers:
             self._fixed["headers"] = list(headers)
-        self._aborted = False
+        self._open = False
+        self._counts: bool | None = not atomic
+        """Whether what was delivered is in the topic; None if nobody knows."""
         self._failures: list[tuple[int, KafkaError]] = []
         self._producer = self._made(connection, compression)
         self.sent = 0
         """How many records were handed to the client."""
 
     @property
-    def stored(self) -> int:
-        """How many records are in the topic, once ``write`` has ended, in whichever way."""
-        return 0 if self._aborted else self.sent - len(self._failures)
+    def stored(self) -> int | None:
+        """How many records are in the topic, once writing has ended in whichever way; None if
+        nobody knows."""
+        if self._counts is None:
+            return None
+        return self.sent - len(self._failures) if self._counts else 0
 
-    def write(self, records: Iterable[Outgoing], progress: Progress = lambda _: None) -> int:
-        """Write all of them and return how many when they are stored.
+    def write(self, records: Iterable[Outgoing], progress: Progress = lambda _: None) -> None:
+        """Return when all of them are delivered; in a transaction they count with ``commit``.
 
         After an error what was written before stays written, unless all is one transaction: that
         is then aborted, and so it is whatever ends this call early. BadInput names the record.
         """
         if self._atomic:
-            return self._write_atomically(records, progress)
+            self._write_atomically(records, progress)
+            return
         try:
             self._send_all(records, progress)
         finally:
             self._deliver()
-        return self.sent
 
-    def _write_atomically(
-        self, records: Iterable[Outgoing], progress: Callable[[int], None]
-    ) -> int:
-        producer = self._producer
+    def _write_atomically(self, records: Iterable[Outgoing], progress: Progress) -> None:
         try:
-            producer.init_transactions(topics.ADMIN_TIMEOUT)
-            producer.begin_transaction()
-        except KafkaException as error:
-            raise _fault(f"write to topic {self._topic}", error.args[0]) from error
-        try:
+            self._producer.init_transactions(topics.ADMIN_TIMEOUT)
+            self._open = True
+            self._producer.begin_transaction()
             self._send_all(records, progress)
             self._deliver()
-            producer.commit_transaction(ATOMIC_SECONDS)
-        except KafkaException as error:
-            self._abort()
-            raise _fault(f"write to topic {self._topic}", error.args[0]) from error
-        except BaseException:
-            self._abort()
+        except BaseException as error:
+            self.abort()
+            if isinstance(error, KafkaException):
+                raise self._unwritten(error) from error
             raise
-        return self.sent
 
-    def _abort(self) -> None:
+    def commit(self, given_up: Callable[[], bool] = lambda: False) -> None:
+        """Have the transaction count, if there is one. Must not be interrupted.
+
+        OutcomeUnknown if no broker says whether it does, in time or until somebody has
+        ``given_up``; any other error says that nothing was written.
+        """
+        if self._open:
+            self._open = False
+            self._counts = None
+            self._commit(given_up)
+            self._counts = True
+
+    def _commit(self, given_up: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + ATOMIC_SECONDS
+        while True:
+            try:
+                self._producer.commit_transaction(COMMIT_SECONDS)
+            except KafkaException as error:
+                fault = error.args[0]
+                if fault.txn_requires_abort() or fault.code() in DENIED:
+                    self._roll_back()
+                    raise self._unwritten(error) from error
+                if not fault.retriable() or given_up() or time.monotonic() > deadline:
+                    raise self._undecided(error) from error
+                time.sleep(COMMIT_PAUSE)
+            else:
+                return
+
+    def _unwritten(self, error: KafkaException) -> Exception:
+        return _fault(f"write to topic {self._topic}", error.args[0])
+
+    def _undecided(self, error: KafkaException) -> OutcomeUnknown:
+        return OutcomeUnknown(
+            f'it is not known whether what was sent to topic "{self._topic}" is written: all of '
+            f"it is, or nothing ({describe(error)}). Look at the topic before you send it again."
+        )
+
+    def abort(self) -> None:
+        """End a transaction that is open; nothing of it counts."""
+        if self._open:
+            self._open = False
+            self._roll_back()
+
+    def _roll_back(self) -> None:
         """If the brokers do not hear of it, they do the same when its time is over."""
-        self._aborted = True
+        self._counts = False
         try:
             self._producer.purge()
             self._producer.abort_transaction(topics.ADMIN_TIMEOUT)

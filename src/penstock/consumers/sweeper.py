@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from penstock.consumers.directory import Directory
-from penstock.consumers.errors import ConsumerError
 from penstock.kafka.clients import Connection
 from penstock.kafka.errors import KafkaFault
+from penstock.sdk.errors import PenstockError
 
 log = logging.getLogger(__name__)
 
@@ -26,7 +26,7 @@ class Sweeper:
         self._connection = connection
         self._due = due
         self._every = every
-        self._told = ""
+        self._told: set[str] = set()
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="sweeper", daemon=True)
 
@@ -44,18 +44,22 @@ class Sweeper:
                 self._sweep()
 
     def _sweep(self) -> None:
+        before, self._told = self._told, set()
+
+        def tell(trouble: str) -> None:
+            self._tell(trouble, before)
+
         try:
-            for place in Directory(self._connection()).sweep():
+            for place in Directory(self._connection()).sweep(tell):
                 log.info('consumer "%s" of %s/%d has expired, or its topic is gone', *place)
-        except (KafkaFault, ConsumerError) as error:
-            self._tell(str(error))
+        except (KafkaFault, PenstockError) as error:
+            tell(str(error))
         except Exception:
             log.exception("expired consumers were not forgotten")
-        else:
-            self._told = ""
 
-    def _tell(self, trouble: str) -> None:
+    def _tell(self, trouble: str, before: Collection[str]) -> None:
         """Once, as long as it stays the same: where an ACL is missing, it does for good."""
-        level = logging.DEBUG if trouble == self._told else logging.WARNING
-        self._told = trouble
+        known = trouble in before or trouble in self._told
+        self._told.add(trouble)
+        level = logging.DEBUG if known else logging.WARNING
         log.log(level, "expired consumers were not forgotten: %s", trouble)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,15 +17,17 @@ from confluent_kafka.admin import (
     TopicDescription,
 )
 
-from penstock.consumers.directory import Directory
+from penstock.consumers.directory import Directory, Trouble
 from penstock.consumers.entries import Place
 from penstock.consumers.errors import ConsumerError, InternalTopic, NoSuchTopic, TopicExists
 from penstock.consumers.registry import TOPIC as REGISTRY
 from penstock.consumers.starting import find_topic, no_topic, refuse_illegal
 from penstock.kafka import clients, names, topics
 from penstock.kafka.clients import Connection
-from penstock.kafka.errors import AccessDenied, BrokerUnavailable, is_denied
+from penstock.kafka.errors import AccessDenied, BrokerUnavailable, KafkaFault, is_denied
 from penstock.runtime.storage_config import STORAGE_KEYS
+
+log = logging.getLogger(__name__)
 
 VISIBLE_SECONDS = 10.0
 _OF_STORES = [key.default for key in STORAGE_KEYS if key.name.endswith(".storage.topic")]
@@ -149,8 +152,13 @@ class TopicsAdmin:
                 )
             find_topic(self._admin, topic)
 
-    def delete(self, topic: str, *, internal: bool = False) -> list[Place]:
-        """Delete a topic and forget its consumers; which they were."""
+    def delete(
+        self, topic: str, *, internal: bool = False, trouble: Trouble = log.warning
+    ) -> list[Place]:
+        """Delete a topic and forget its consumers; which they were.
+
+        Once the topic is gone nothing is an error: that they were not forgotten is ``trouble``.
+        """
         self.refuse_to_delete([topic], internal=internal)
         try:
             self._admin.delete_topics([topic])[topic].result(topics.ADMIN_TIMEOUT)
@@ -158,7 +166,12 @@ class TopicsAdmin:
             raise _refused("delete", topic, error) from error
         except TimeoutError as error:
             raise _no_answer() from error
-        return self.directory.forget_topic(topic)
+        try:
+            return self.directory.forget_topic(topic)
+        except KafkaFault as error:
+            # They start afresh in any case, and the next sweep forgets them.
+            trouble(f'topic "{topic}" is deleted; its consumers were not forgotten yet: {error}')
+            return []
 
     def _describe(self, wanted: Sequence[str], *, lost: bool = False) -> list[Described]:
         """These topics; of those that are gone an error, unless they may be ``lost``."""

@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Any
 
 from penstock.kafka.clients import Connection
+from penstock.sdk.errors import ConfigError
 
 EVERYBODY = "User:*"
 TOUCHES = frozenset({"ALL", "READ", "WRITE", "DELETE", "ALTER", "ALTER_CONFIGS"})
@@ -44,7 +45,7 @@ def look_at_acls(connection: Connection, topics: Iterable[str], seconds: float) 
     limits = {"bootstrap_timeout_ms": limit, "request_timeout_ms": limit}
     try:
         client = KafkaAdminClient(**connection.kafka_python_settings(), **limits)
-    except KafkaError:
+    except (KafkaError, ConfigError):
         return AclLook(Guard.UNTOLD)
     try:
         found = [(topic, word) for topic in topics for word in _allowed(client, topic)]

@@ -14,6 +14,9 @@ from typing import Any
 from confluent_kafka import Consumer, Producer
 from confluent_kafka.admin import AdminClient, ClusterMetadata
 
+from penstock.kafka.tls_context import tls_context
+from penstock.sdk.errors import ConfigError
+
 log = logging.getLogger(__name__)
 
 
@@ -34,17 +37,12 @@ MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 TRANSACTION_TIMEOUT_MS = 60_000
 FEW = 6
 KAFKA_PYTHON = {
-    "security.protocol": "security_protocol",
     "sasl.mechanism": "sasl_mechanism",
     "sasl.mechanisms": "sasl_mechanism",
     "sasl.username": "sasl_plain_username",
     "sasl.password": "sasl_plain_password",
-    "ssl.ca.location": "ssl_cafile",
-    "ssl.certificate.location": "ssl_certfile",
-    "ssl.key.location": "ssl_keyfile",
-    "ssl.key.password": "ssl_password",
 }
-"""librdkafka's names of security settings, and kafka-python's."""
+"""librdkafka's names of settings about who we are, and kafka-python's."""
 
 
 @dataclass(frozen=True)
@@ -71,8 +69,19 @@ class Connection:
         }
 
     def kafka_python_settings(self) -> dict[str, Any]:
-        """The same for a client of kafka-python, as far as it knows these settings."""
-        known = {KAFKA_PYTHON[k]: v for k, v in self.security.items() if k in KAFKA_PYTHON}
+        """The same for a client of kafka-python; ConfigError names what it cannot do."""
+        known: dict[str, Any] = {
+            KAFKA_PYTHON[k]: v for k, v in self.security.items() if k in KAFKA_PYTHON
+        }
+        if known.get("sasl_mechanism") == "OAUTHBEARER":
+            raise ConfigError(
+                "sasl.mechanism OAUTHBEARER cannot be used for this: log in with PLAIN or SCRAM",
+                key="sasl.mechanism",
+            )
+        if protocol := self.security.get("security.protocol", "").upper():
+            known["security_protocol"] = protocol
+        if protocol.endswith("SSL"):
+            known["ssl_context"] = tls_context(self.security)
         return {"bootstrap_servers": self.bootstrap_servers.split(","), **known}
 
     def secrets(self) -> list[str]:

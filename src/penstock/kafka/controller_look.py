@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from penstock.kafka.clients import Connection
+from penstock.sdk.errors import ConfigError
 
 QUICK_SECONDS = 0.5
 MOST_ANSWERS = 4
@@ -33,7 +34,7 @@ def look_at_controller(connection: Connection, broker: int, seconds: float) -> C
     limits = {"bootstrap_timeout_ms": limit, "request_timeout_ms": limit}
     try:
         client = KafkaAdminClient(**connection.kafka_python_settings(), **limits)
-    except KafkaError:
+    except (KafkaError, ConfigError):
         return ControllerLook()
     try:
         version = client.get_broker_version_data(broker).broker_version

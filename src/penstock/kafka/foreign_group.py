@@ -16,6 +16,7 @@ from confluent_kafka.admin import AdminClient
 from penstock.kafka.clients import Connection
 from penstock.kafka.errors import DENIED, PASSING, AccessDenied, KafkaFault, describe
 from penstock.kafka.groups import NEVER
+from penstock.sdk.errors import ConfigError
 
 log = logging.getLogger(__name__)
 
@@ -72,7 +73,7 @@ def _living_kind(connection: Connection, group: str) -> str | None:
             found = client.list_groups()
         finally:
             client.close()
-    except KafkaPythonError as error:
+    except (KafkaPythonError, ConfigError) as error:
         log.warning("the broker does not tell who is in group %s: %s", group, error)
         return None
     alive = (g for g in found if g["group_id"] == group and g["group_state"] not in DESERTED)

@@ -35,6 +35,7 @@ from penstock.runtime.errors import (
     NotFound,
     RequestError,
 )
+from penstock.sdk.errors import ConfigError
 
 Json = dict[str, Any]
 OFFSETS = {"beginning": Offset.from_beginning, "end": Offset.from_end, "offset": Offset.absolute}
@@ -50,6 +51,7 @@ _STATUSES: tuple[tuple[type[Exception], type[RequestError]], ...] = (
     (AccessDenied, Forbidden),
     (GroupInUse, Conflict),
     (KafkaFault, InternalError),
+    (ConfigError, InternalError),
 )
 
 
@@ -94,7 +96,7 @@ class ConsumersApi:
 
     def keep_consumer(self, name: str, body: bytes) -> None:
         """Set a consumer's TTL."""
-        ttl = _ttl(_object(body, "ttl"), "ttl")
+        ttl = _new_ttl(body, "ttl")
         with telling("update consumer", None, consumer=name, ttl_ms=ttl), _translated():
             self._topics.directory.keep_for(name, ttl)
 
@@ -140,7 +142,7 @@ class ConsumersApi:
 
     def keep_consumers_of(self, topic: str, body: bytes) -> Json:
         """Set the TTL of a topic's consumers."""
-        ttl = _ttl(_object(body, "consumer_ttl"), "consumer_ttl")
+        ttl = _new_ttl(body, "consumer_ttl")
         with telling("update topic", None, topic=topic, consumer_ttl_ms=ttl), _translated():
             self._topics.directory.keep_consumers_of(topic, ttl)
         return self.topic(topic)
@@ -228,6 +230,14 @@ def _ttl(asked: Json, key: str) -> int | None:
         raise BadRequest(f'"{key}" is a text: 30s, 10m, 12h, 7d or none')
     with _translated():
         return parse_ttl(value)
+
+
+def _new_ttl(body: bytes, key: str) -> int | None:
+    """What a TTL is to be from now on: a change that does not say so changes nothing."""
+    asked = _object(body, key)
+    if key not in asked:
+        raise BadRequest(f'"{key}" is needed: 30s, 10m, 12h, 7d or none')
+    return _ttl(asked, key)
 
 
 def _offset(value: Any) -> Offset:

@@ -13,6 +13,7 @@ from rich.console import Console
 
 from penstock.cli import consume
 from penstock.cli.beginning import Beginning
+from penstock.cli.output import warn
 from penstock.consumers import Offset
 from penstock.consumers.entries import Place
 
@@ -95,7 +96,7 @@ def test_deleting_without_a_question(
     result = run("topic", "delete", "t", option)
     assert (result.code, result.out) == (0, 'topic "t" deleted\n')
     assert "Delete t?" not in result.err
-    admin.delete.assert_called_once_with("t", internal=option == "--force")
+    admin.delete.assert_called_once_with("t", internal=option == "--force", trouble=warn)
 
 
 def test_a_pipe_is_not_asked(run: Run, admin: Mock) -> None:

@@ -50,6 +50,8 @@ Run = Callable[..., Any]
         ("topic create t --config x", ["--config wants KEY=VALUE"]),
         ("topic create t --consumer-ttl soon", ["'soon' is no time to live", "or none"]),
         ("topic update t", ["--consumer-ttl or --config"]),
+        ("topic update t --consumer-ttl ", ["'' is no time to live", "or none"]),
+        ("topic create t --consumer-ttl ", ["'' is no time to live", "or none"]),
         ("topic delete", ["TOPIC"]),
         ("consumer reset c t", ["one of -B, -H, -T, --to-offset, --to-time and --to-end"]),
         ("consumer reset c t -B --to-end", ["one of -B, -H, -T"]),
