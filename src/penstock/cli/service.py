@@ -37,7 +37,7 @@ class Service:
         config = WorkerConfig.from_properties(properties, data_dir)
         rest = RestConfig.from_properties(properties)
         rest.refuse_exposure(host, insecure=insecure)
-        protection = Protection.of(rest)
+        protection = Protection.of(rest, config.rules.providers)
         self.token = protection.token
         self.certificate = rest.tls.certificate if rest.tls else ""
         listener = listen(host, port)

@@ -6,6 +6,7 @@ import secrets
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from penstock.engine.references import Providers
 from penstock.rest.caller import Role
 from penstock.rest.credentials import Doorkeeper
 from penstock.rest.hashed_secrets import hashed
@@ -30,14 +31,19 @@ class Protection:
     """Lets this machine's own commands in, as admin; empty where nobody is asked."""
 
     @staticmethod
-    def of(config: RestConfig) -> Protection:
-        """What ``config`` asks for; ConfigError if the users file cannot be used."""
+    def of(config: RestConfig, providers: Providers | None = None) -> Protection:
+        """What ``config`` asks for; ConfigError if the users file cannot be used.
+
+        A value that is a reference to one of ``providers`` may be shown.
+        """
+        keys = SecretKeys(Plugins(), providers)
         if config.users_file is None:
-            return Protection()
+            return Protection(secret_keys=keys)
         secret = secrets.token_urlsafe(32)
         users = Users(Path(config.users_file), User(LOCAL, Role.ADMIN, hashed(secret)))
         return Protection(
             doorkeeper=Doorkeeper(users),
             shows_stored=config.shows_stored,
+            secret_keys=keys,
             token=f"{LOCAL}.{secret}",
         )
