@@ -27,6 +27,8 @@ class Protection:
     doorkeeper: Doorkeeper | None = None
     shows_stored: bool = False
     secret_keys: SecretKeys = field(default_factory=_of_installed_plugins)
+    admin: bool = True
+    """Whether what is below ``/admin`` is served to anybody."""
     token: str = field(default="", repr=False)
     """Lets this machine's own commands in, as admin; empty where nobody is asked."""
 
@@ -38,12 +40,13 @@ class Protection:
         """
         keys = SecretKeys(Plugins(), providers)
         if config.users_file is None:
-            return Protection(secret_keys=keys)
+            return Protection(secret_keys=keys, admin=config.admin)
         secret = secrets.token_urlsafe(32)
         users = Users(Path(config.users_file), User(LOCAL, Role.ADMIN, hashed(secret)))
         return Protection(
             doorkeeper=Doorkeeper(users),
             shows_stored=config.shows_stored,
             secret_keys=keys,
+            admin=config.admin,
             token=f"{LOCAL}.{secret}",
         )
