@@ -313,4 +313,6 @@ def test_a_request_that_is_passed_on_for_anybody_is_still_nobodys() -> None:
         assert seen == replace(caller, peer="w:1")
         assert not seen.may_see_secrets
     herder.verified.return_value = "admin ann"
-    assert not peers_of(herder)(Mock(headers={})).known, "it does not say so"
+    seen = peers_of(herder)(Mock(headers={}))
+    assert seen is not None
+    assert not seen.known, "it does not say so"
