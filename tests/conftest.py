@@ -16,7 +16,9 @@ from penstock.client import ConnectClient
 from penstock.embedded import EmbeddedBroker, Jars, Java, ensure_jars, find_java
 from penstock.rest.app import create_app
 from penstock.rest.consumers_api import ConsumersApi
+from penstock.rest.protection import Protection
 from penstock.rest.server import RestServer
+from penstock.runtime.rest_config import RestConfig
 from penstock.runtime.worker import Worker, WorkerConfig
 from python_path import PLUGINS, with_path
 from topics import Topics
@@ -110,7 +112,9 @@ def client(worker: Worker) -> Iterator[ConnectClient]:
     consumers = ConsumersApi(
         lambda: worker.config.connection(worker.bootstrap_servers), worker.config.own_topics
     )
-    server = RestServer(create_app(worker.herder, consumers=consumers), "127.0.0.1", 0)
+    protection = Protection.of(RestConfig(), worker.config.rules.providers)
+    app = create_app(worker.herder, protection=protection, consumers=consumers)
+    server = RestServer(app, "127.0.0.1", 0)
     server.start()
     yield ConnectClient(f"http://127.0.0.1:{server.port}")
     server.stop()

@@ -11,6 +11,7 @@ from penstock.rest import RestServer, create_app, listen
 from penstock.rest.consumers_api import ConsumersApi
 from penstock.rest.protection import Protection
 from penstock.runtime.listeners import advertised
+from penstock.runtime.provider_config import providers_of
 from penstock.runtime.rest_config import RestConfig
 from penstock.runtime.worker import Worker, WorkerConfig
 
@@ -37,7 +38,7 @@ class Service:
         config = WorkerConfig.from_properties(properties, data_dir)
         rest = RestConfig.from_properties(properties)
         rest.refuse_exposure(host, insecure=insecure)
-        protection = Protection.of(rest)
+        protection = Protection.of(rest, providers_of(properties))
         self.token = protection.token
         self.certificate = rest.tls.certificate if rest.tls else ""
         listener = listen(host, port)

@@ -64,7 +64,8 @@ def create_app(
     app.state.calls = Calls(masked)
     app.state.consumers = consumers
     app.include_router(routes_worker.router)
-    app.include_router(routes_loggers.router)
+    if protection.admin:
+        app.include_router(routes_loggers.router)
     for routes in (
         routes_connectors,
         routes_metrics,

@@ -45,6 +45,14 @@ def audit(what: str, connector: str | None, outcome: str, **details: Any) -> Non
 def telling(what: str, connector: str | None, **details: Any) -> Iterator[dict[str, Any]]:
     """Write the line of what is done inside, whatever comes of it; more details may be put into
     what is given there."""
+    with telling_failure(what, connector, **details) as told:
+        yield told
+    audit(what, connector, "done", **told)
+
+
+@contextmanager
+def telling_failure(what: str, connector: str | None, **details: Any) -> Iterator[dict[str, Any]]:
+    """Write the line of what is done inside if it is refused or fails."""
     try:
         yield details
     except NotLeading:
@@ -55,7 +63,6 @@ def telling(what: str, connector: str | None, **details: Any) -> Iterator[dict[s
     except Exception as error:
         audit(what, connector, f"failed: {type(error).__name__}", **details)
         raise
-    audit(what, connector, "done", **details)
 
 
 def few(offsets: list[dict[str, Any]]) -> list[dict[str, Any]]:

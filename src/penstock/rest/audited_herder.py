@@ -35,7 +35,7 @@ class _AuditedHerder:
             return self._herder.create(name, config, initial_state)
 
     def put_config(self, name: str, config: Config) -> tuple[bool, Json]:
-        with telling("put config", name, keys=_changed(self._config(name), config)):
+        with telling("put config", name, keys=changed(self._config(name), config)):
             return self._herder.put_config(name, config)
 
     def patch_config(self, name: str, patch: Mapping[str, str | None]) -> Json:
@@ -84,7 +84,8 @@ def _told(what: str, method: Callable[..., T]) -> Callable[..., T]:
     return call
 
 
-def _changed(before: Config, after: Config) -> list[str]:
+def changed(before: Config, after: Config) -> list[str]:
+    """The keys that a new config changes, for a line."""
     keys = before.keys() | after.keys()
     return sorted(key for key in keys if before.get(key) != after.get(key))
 

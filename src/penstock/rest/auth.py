@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from anyio import to_thread
 from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from penstock.rest.audit import audit
@@ -18,9 +19,10 @@ from penstock.rest.caller import ANYBODY, Caller, Role, set_current
 from penstock.rest.certificate_protocol import shown_certificate
 from penstock.rest.credentials import Doorkeeper, Refused
 from penstock.rest.errors import error_response, http_text
-from penstock.rest.limits import MAX_BODY_BYTES
+from penstock.rest.limits import MAX_BODY_BYTES, in_time
 from penstock.rest.requests import target
 from penstock.runtime.peers import NOT_A_PEER
+from penstock.runtime.session_keys import in_form
 
 LOOKS = frozenset({"GET", "HEAD", "OPTIONS"})
 PEER_HEADER = "x-connect-authorization"
@@ -77,6 +79,8 @@ class Auth:
     async def _caller(self, scope: Scope, receive: Receive) -> tuple[Caller, Receive]:
         headers, address = Headers(scope=scope), _address(scope)
         if PEER_HEADER in headers:
+            if not in_form(headers):
+                raise Refused(403, NOT_A_PEER, {})
             body = await _whole(receive)
             receive = _again(body, receive)
             signed = SignedRequest(scope["method"], target(scope), headers, body)
@@ -134,12 +138,21 @@ def _subject(scope: Scope) -> str:
 
 
 async def _whole(receive: Receive) -> bytes:
+    """The body, within its limits: whoever sends it is not known yet."""
+    try:
+        with in_time():
+            return await _all_of(receive)
+    except HTTPException as beyond:
+        raise Refused(beyond.status_code, http_text(beyond.status_code), {}) from None
+
+
+async def _all_of(receive: Receive) -> bytes:
     body = bytearray()
     while True:
         message = await receive()
         body += message.get("body", b"")
         if len(body) > MAX_BODY_BYTES:
-            raise Refused(413, http_text(413), {})
+            raise HTTPException(413)
         if not message.get("more_body"):
             return bytes(body)
 

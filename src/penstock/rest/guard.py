@@ -27,7 +27,7 @@ class Guard:
 
     def __init__(self, app: ASGIApp, host_names: Collection[str]) -> None:
         self._app = app
-        self._names = frozenset(host_names)
+        self._names = frozenset(name.lower() for name in host_names)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -45,7 +45,7 @@ class Guard:
         host, origin = headers.get("host", ""), headers.get("origin")
         if not self._trusted(host):
             return f"Host '{host}' is not a name of this worker; use its address or localhost"
-        if origin is not None and urlsplit(origin).netloc != host:
+        if origin is not None and _host_of(origin) != host.lower():
             return f"Requests from the origin '{origin}' are not allowed"
         return None
 
@@ -55,6 +55,13 @@ class Guard:
         except ValueError:
             return False
         return name in self._names or _is_address(name)
+
+
+def _host_of(origin: str) -> str | None:
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
+        return None
 
 
 def _as_typed(send: Send) -> Send:

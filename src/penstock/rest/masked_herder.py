@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from typing import Any, cast
 
 from penstock.logs.secrets import SHORTEST_ELSEWHERE, scrub
+from penstock.rest.audit import telling_failure
+from penstock.rest.audited_herder import changed
 from penstock.rest.caller import current
 from penstock.rest.herder_api import Config, HerderApi, Json
 from penstock.runtime.errors import NotFound, RequestError
@@ -71,24 +73,20 @@ class _MaskedHerder:
     # What is stored.
 
     def create(self, name: str, config: Config, initial_state: str | None = None) -> Json:
-        refuse_masks(config)
+        with telling_failure("create", name, keys=sorted(config), initial_state=initial_state):
+            refuse_masks(config)
         with self._scrubbed(config):
             return self._shown_info(self._herder.create(name, config, initial_state))
 
     def put_config(self, name: str, config: Config) -> tuple[bool, Json]:
-        filled: Config = dict(config)
-        if has_masks(config):
-            filled = with_stored(config, self._stored(name) or {}, self._keys)
+        filled = self._filled(name, config) if has_masks(config) else config
         with self._scrubbed(filled):
             created, info = self._herder.put_config(name, filled)
         return created, self._shown_info(info)
 
     def patch_config(self, name: str, patch: Mapping[str, str | None]) -> Json:
-        stored = self._herder.config(name)
-        # Secrets that the patch does not mention are kept, as if it had sent them masked.
-        merged = {**(stored if self._revealing else self._keys.masked(stored)), **patch}
-        sent = {key: value for key, value in merged.items() if value is not None}
-        filled = with_stored(sent, stored, self._keys)
+        with telling_failure("patch config", name, keys=sorted(patch)):
+            filled = self._patched(self._herder.config(name), patch)
         with self._scrubbed(filled):
             changes = {key: value for key, value in patch.items() if value != HIDDEN}
             return self._shown_info(self._herder.patch_config(name, changes))
@@ -112,6 +110,19 @@ class _MaskedHerder:
             return self._herder.config(name)
         except NotFound:
             return None
+
+    def _filled(self, name: str, config: Config) -> Config:
+        stored = self._stored(name) or {}
+        # A mask with nothing behind it is a change, and stays to be told.
+        wanted = {k: stored.get(k, v) if v == HIDDEN else v for k, v in config.items()}
+        with telling_failure("put config", name, keys=changed(stored, wanted)):
+            return with_stored(config, stored, self._keys)
+
+    def _patched(self, stored: Config, patch: Mapping[str, str | None]) -> Config:
+        """Secrets that the patch does not mention are kept, as if it had sent them masked."""
+        merged = {**(stored if self._revealing else self._keys.masked(stored)), **patch}
+        sent = {key: value for key, value in merged.items() if value is not None}
+        return with_stored(sent, stored, self._keys)
 
     def _filled_for_validation(self, config: Config) -> Config:
         """Masks that cannot be kept stay masks: to say so is left to the request that stores."""

@@ -13,6 +13,8 @@ from penstock.rest.caller import Caller, Role, current
 from penstock.rest.herder_api import HerderApi
 from penstock.runtime.peers import PEER_ROLE, sender
 
+KNOWN = "known"
+
 
 def peers_of(herder: HerderApi) -> VerifyPeer:
     """Knows the workers of the cluster that ``herder`` belongs to."""
@@ -24,8 +26,9 @@ def peers_of(herder: HerderApi) -> VerifyPeer:
         worker = sender(request.headers)
         if signed_for == PEER_ROLE:
             return Caller(f"worker {worker}", Role.ADMIN, peer=worker, own_account=True)
-        word, name, subject = [*signed_for.split(" ", 2), ""][:3]
-        return Caller(name, Role.named(word), certificate=unquote(subject), peer=worker)
+        word, name, *more = signed_for.split(" ")
+        subject, address, known = (unquote(text) for text in [*more, "", "", ""][:3])
+        return Caller(name, Role.named(word), address, subject, known == KNOWN, worker)
 
     return caller_of
 
@@ -33,7 +36,8 @@ def peers_of(herder: HerderApi) -> VerifyPeer:
 def signed_for(caller: Caller) -> str:
     """How a request that is passed on says for whom it is."""
     # Quoted, since a subject may hold what a header may not.
-    return f"{caller.role.word} {caller.name} {quote(caller.certificate)}".rstrip()
+    more = (caller.certificate, caller.address, KNOWN if caller.known else "")
+    return " ".join((caller.role.word, caller.name, *map(quote, more))).rstrip()
 
 
 async def _peer() -> str:

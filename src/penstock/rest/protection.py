@@ -6,6 +6,7 @@ import secrets
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from penstock.engine.references import Providers
 from penstock.rest.caller import Role
 from penstock.rest.credentials import Doorkeeper
 from penstock.rest.hashed_secrets import hashed
@@ -26,18 +27,26 @@ class Protection:
     doorkeeper: Doorkeeper | None = None
     shows_stored: bool = False
     secret_keys: SecretKeys = field(default_factory=_of_installed_plugins)
+    admin: bool = True
+    """Whether what is below ``/admin`` is served to anybody."""
     token: str = field(default="", repr=False)
     """Lets this machine's own commands in, as admin; empty where nobody is asked."""
 
     @staticmethod
-    def of(config: RestConfig) -> Protection:
-        """What ``config`` asks for; ConfigError if the users file cannot be used."""
+    def of(config: RestConfig, providers: Providers | None = None) -> Protection:
+        """What ``config`` asks for; ConfigError if the users file cannot be used.
+
+        A value that is a reference to one of ``providers`` may be shown.
+        """
+        keys = SecretKeys(Plugins(), providers)
         if config.users_file is None:
-            return Protection()
+            return Protection(secret_keys=keys, admin=config.admin)
         secret = secrets.token_urlsafe(32)
         users = Users(Path(config.users_file), User(LOCAL, Role.ADMIN, hashed(secret)))
         return Protection(
             doorkeeper=Doorkeeper(users),
             shows_stored=config.shows_stored,
+            secret_keys=keys,
+            admin=config.admin,
             token=f"{LOCAL}.{secret}",
         )

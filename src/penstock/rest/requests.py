@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any
+from collections.abc import Callable
+from typing import Annotated, Any, TypeVar
 from urllib.parse import quote, unquote
 
+from anyio import to_thread
 from fastapi import Depends, Query, Request
 from starlette.exceptions import HTTPException
 from starlette.types import Scope
@@ -13,6 +15,9 @@ from starlette.types import Scope
 from penstock.rest.limits import MAX_BODY_BYTES, in_time, refuse_deep
 
 MAX_INT = 2**31 - 1
+LONG_BODY_BYTES = 100_000
+
+T = TypeVar("T")
 
 
 async def _name(name: str) -> str:
@@ -47,9 +52,16 @@ async def _json_body(request: Request) -> bytes:
             body += chunk
             if len(body) > MAX_BODY_BYTES:
                 raise HTTPException(413)
-    refuse_deep(body)
-    request.state.body = bytes(body)
-    return bytes(body)
+    request.state.body = whole = bytes(body)
+    await parsed(refuse_deep, whole)
+    return whole
+
+
+async def parsed(parse: Callable[[bytes], T], body: bytes) -> T:
+    """What ``parse`` makes of a body; of a long one in a thread, so that nobody else waits."""
+    if len(body) <= LONG_BODY_BYTES:
+        return parse(body)
+    return await to_thread.run_sync(parse, body)
 
 
 def received_body(request: Request) -> bytes:

@@ -22,6 +22,7 @@ from penstock.rest.requests import (
     flag,
     is_true,
     location,
+    parsed,
     takes,
 )
 from penstock.runtime.errors import NotFound
@@ -72,7 +73,7 @@ def expanded(herder: HerderApi, parts: Sequence[str]) -> dict[str, Json]:
 )
 async def create_connector(request: Request, calls: HerderCalls, body: JsonBody) -> JSONResponse:
     """Create a connector; 409 if there is one of this name."""
-    asked = create_request(body)
+    asked = await parsed(create_request, body)
     info = await calls.run(calls.herder.create, asked.name, asked.config, asked.initial_state)
     return JSONResponse(info, 201, location(request, asked.name))
 
@@ -105,14 +106,16 @@ async def put_config(
     request: Request, name: Name, calls: HerderCalls, body: JsonBody
 ) -> JSONResponse:
     """Give a connector this config; 201 if it did not exist."""
-    created, info = await calls.run(calls.herder.put_config, name, config_map(body))
+    config = await parsed(config_map, body)
+    created, info = await calls.run(calls.herder.put_config, name, config)
     return JSONResponse(info, 201, location(request, name)) if created else JSONResponse(info)
 
 
 @router.patch("/{name}/config", openapi_extra=takes(CONFIG_SCHEMA), responses=gives(answers.INFO))
 async def patch_config(name: Name, calls: HerderCalls, body: JsonBody) -> JSONResponse:
     """Change some keys of a config; null deletes a key."""
-    return JSONResponse(await calls.run(calls.herder.patch_config, name, config_map(body)))
+    patch = await parsed(config_map, body)
+    return JSONResponse(await calls.run(calls.herder.patch_config, name, patch))
 
 
 @router.get("/{name}/status", responses=gives(answers.STATUS))

@@ -11,7 +11,9 @@ from penstock.rest import answers
 from penstock.rest.answers import gives
 from penstock.rest.bodies import offset_list
 from penstock.rest.calls import HerderCalls
-from penstock.rest.requests import JsonBody, Name, takes
+from penstock.rest.herder_api import HerderApi
+from penstock.rest.long_json import LongJson
+from penstock.rest.requests import JsonBody, Name, parsed, takes
 
 router = APIRouter(prefix="/connectors/{name}/offsets", tags=["offsets"])
 
@@ -29,13 +31,19 @@ OFFSETS_SCHEMA: dict[str, Any] = {
 @router.get("", responses=gives(answers.OFFSETS))
 async def get_offsets(name: Name, calls: HerderCalls) -> JSONResponse:
     """All offsets. A sink's are asked of the broker, so this is no mere look."""
-    return JSONResponse(await calls.run(calls.herder.offsets, name))
+    return await calls.run(_written_offsets, calls.herder, name)
+
+
+def _written_offsets(herder: HerderApi, name: str) -> JSONResponse:
+    """There may be very many: whoever asks waits for them to be written, and nobody else."""
+    return LongJson(herder.offsets(name))
 
 
 @router.patch("", openapi_extra=takes(OFFSETS_SCHEMA), responses=gives(answers.MESSAGE))
 async def alter_offsets(name: Name, calls: HerderCalls, body: JsonBody) -> JSONResponse:
     """Set the offsets of the given partitions; null forgets one, others stay as they are."""
-    message = await calls.run(calls.herder.alter_offsets, name, offset_list(body))
+    offsets = await parsed(offset_list, body)
+    message = await calls.run(calls.herder.alter_offsets, name, offsets)
     return JSONResponse({"message": message})
 
 

@@ -12,7 +12,7 @@ from penstock.rest import answers
 from penstock.rest.answers import gives
 from penstock.rest.bodies import config_map
 from penstock.rest.calls import HerderCalls
-from penstock.rest.requests import CONFIG_SCHEMA, JsonBody, Plugin, flag, is_true, takes
+from penstock.rest.requests import CONFIG_SCHEMA, JsonBody, Plugin, flag, is_true, parsed, takes
 from penstock.runtime.errors import BadRequest
 
 router = APIRouter(prefix="/connector-plugins", tags=["plugins"])
@@ -47,4 +47,5 @@ async def get_plugin_config(
 )
 async def validate(plugin: Plugin, calls: HerderCalls, body: JsonBody) -> JSONResponse:
     """Check a config; 200 even when it is wrong, with the errors beside the keys."""
-    return JSONResponse(await calls.run(calls.herder.validate, plugin, config_map(body)))
+    config = await parsed(config_map, body)
+    return JSONResponse(await calls.run(calls.herder.validate, plugin, config))

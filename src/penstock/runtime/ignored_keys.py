@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterable, Mapping
 
 from penstock.engine.references import DEFINING
+from penstock.runtime.rest_config import ADMIN_LISTENERS, admin_is_off
 from penstock.runtime.worker_clients import CLIENT_KEYS
 from penstock.sdk.config import ConfigDef
 
@@ -29,7 +30,7 @@ WITHOUT_MEANING = frozenset(
     {
         "access.control.allow.methods",
         "access.control.allow.origin",
-        "admin.listeners",
+        ADMIN_LISTENERS,
         "auto.include.jmx.reporter",
         "config.storage.partitions",
         "connect.protocol",
@@ -71,7 +72,10 @@ WITHOUT_MEANING = frozenset(
 
 def warning(properties: Mapping[str, str], known: ConfigDef, dropped: Iterable[str] = ()) -> str:
     """What to tell about keys that are not heeded; "" if all are."""
-    unheeded = [key for key in properties if key not in known and not _heeded(key)]
+    heeded = {ADMIN_LISTENERS} if admin_is_off(properties) else set()
+    told_of = properties.keys() - heeded
+    unheeded = [key for key in told_of if key not in known and not _heeded(key)]
+    dropped = set(dropped) - heeded
     meant = sorted({*(k for k in unheeded if _of_connect(k)), *dropped})
     unknown = sorted(k for k in unheeded if not _of_connect(k))
     parts = [_part(meant, "no meaning here"), _part(unknown, "unknown")]

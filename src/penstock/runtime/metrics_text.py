@@ -121,6 +121,11 @@ def _startups(page: _Page, what: str, startups: Startups) -> None:
         ("failure", startups.failures),
     ):
         page.connect(f"worker_{what}_startup_{word}_total", "", value)
+    successes, failures = startups.successes, startups.failures
+    if decided := successes + failures:
+        # A ratio, whatever its name says, as Kafka Connect's.
+        page.connect(f"worker_{what}_startup_success_percentage", "", successes / decided)
+        page.connect(f"worker_{what}_startup_failure_percentage", "", failures / decided)
 
 
 def _connector(page: _Page, watched: Watched) -> None:

@@ -11,7 +11,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 
@@ -23,6 +24,10 @@ from penstock.sdk.errors import FatalError
 
 MOST_AT_ONCE = 4
 """Processes that check configurations at one time; one of them stays for the next check."""
+MOST_OF_ONE = 2
+"""Of these, for one class: if its checks hang, others have places left."""
+PATIENCE = 0.5
+"""How much of a callback's time is waited for a place: who gets none is told why in that time."""
 
 Errors = Sequence[tuple[str, str]]
 
@@ -36,7 +41,7 @@ class OwnChecks:
     """Asks connectors in processes that can be killed. Thread-safe."""
 
     def __init__(self) -> None:
-        self._places = threading.BoundedSemaphore(MOST_AT_ONCE)
+        self._places = _Places()
         self._lock = threading.Lock()
         self._kept: _Checker | None = None
 
@@ -54,15 +59,11 @@ class OwnChecks:
             kept.kill()
 
     def _ask(self, question: Question) -> Errors:
-        began, what = time.monotonic(), f"validating a configuration of {question[1]}"
-        if not self._places.acquire(timeout=callbacks.CALLBACK_SECONDS):
-            raise CallbackHangs(what, began)
-        try:
+        what = f"validating a configuration of {question[1]}"
+        with self._places.one(question[:2], what):
             checker = self._take() or _Checker()
             errors, raised = checker.ask(question, what)
             self._keep(checker)
-        finally:
-            self._places.release()
         if raised is not None:
             raise raised
         return errors
@@ -77,6 +78,48 @@ class OwnChecks:
             checker_before, self._kept = self._kept, checker
         if checker_before is not None:
             checker_before.kill()
+
+
+@dataclass(frozen=True, eq=False)
+class _Check:
+    """One that is under way."""
+
+    cls: tuple[str, str]
+    began: float = field(default_factory=time.monotonic)
+
+
+class _Places:
+    """Who is asked just now, oldest first. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._taken: list[_Check] = []
+
+    @contextlib.contextmanager
+    def one(self, cls: tuple[str, str], what: str) -> Iterator[None]:
+        """A place for a check of ``cls``; CallbackHangs tells whose checks leave none."""
+        with self._changed:
+            patience = callbacks.CALLBACK_SECONDS * PATIENCE
+            if not self._changed.wait_for(lambda: not self._before(cls), patience):
+                first = self._before(cls)[0]
+                raise CallbackHangs(
+                    f"{what} waits for an earlier check of {first.cls[1]}", first.began
+                )
+            check = _Check(cls)
+            self._taken.append(check)
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._taken.remove(check)
+                self._changed.notify_all()
+
+    def _before(self, cls: tuple[str, str]) -> list[_Check]:
+        """Those one of which has to end first."""
+        same = [check for check in self._taken if check.cls == cls]
+        if len(same) >= MOST_OF_ONE:
+            return same
+        return self._taken if len(self._taken) >= MOST_AT_ONCE else []
 
 
 class _Checker:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from penstock.runtime.plugins import Plugin, Plugins
+from penstock.runtime.plugins import Plugin, Plugins, SimpleHeaderConverter
 from penstock.sdk.config import ConfigDef, ConfigKey, Importance, Type, Width
 
 Config = Mapping[str, str | None]
@@ -16,8 +16,7 @@ CONVERTERS = ("key.converter", "value.converter", "header.converter")
 TRANSFORMS, PREDICATES = "transforms", "predicates"
 WORDS = {TRANSFORMS: "Transformation", PREDICATES: "Predicate"}
 VERSION = "connector.plugin.version"
-SIMPLE_HEADERS = "org.apache.kafka.connect.storage.SimpleHeaderConverter"
-"""The default of workers. Values of headers are bytes here, so there is nothing to convert."""
+SIMPLE_HEADERS = SimpleHeaderConverter.connect_class
 OF_EVERY_TRANSFORM = ConfigDef(
     ConfigKey("predicate", default=None, doc="A predicate that says which records are changed."),
     ConfigKey("negate", Type.BOOLEAN, default=False, doc="Whether its answer is turned round."),

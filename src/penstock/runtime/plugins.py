@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import Any, ClassVar
 
 from penstock import __version__
 from penstock.columnar.converter import Converter
@@ -19,6 +19,7 @@ from penstock.columnar.predicate import Predicate
 from penstock.columnar.transform import Transform
 from penstock.engine.stage_error import class_name
 from penstock.runtime.errors import BadRequest
+from penstock.sdk.config import ConfigDef
 from penstock.sdk.connectors import Connector, SinkConnector, SourceConnector
 
 log = logging.getLogger(__name__)
@@ -68,6 +69,22 @@ class Plugin:
         return name in {self.class_name, python, simple, simple.removesuffix("Connector")}
 
 
+class HeaderConverter(Plugin):
+    """A converter at the place of one for headers."""
+
+    @cached_property
+    def type(self) -> str:
+        """Kafka Connect's word for its kind."""
+        return "header_converter"
+
+
+class SimpleHeaderConverter:
+    """The default of workers. Values of headers are bytes here, so there is nothing to convert."""
+
+    connect_class: ClassVar[str] = "org.apache.kafka.connect.storage.SimpleHeaderConverter"
+    config_def: ClassVar[ConfigDef] = ConfigDef()
+
+
 _TYPES = (
     (SinkConnector, "sink"),
     (SourceConnector, "source"),
@@ -99,6 +116,15 @@ class Plugins:
     def converters(self) -> list[Plugin]:
         """Converters."""
         return _load("penstock.converters")
+
+    @cached_property
+    def header_converters(self) -> list[Plugin]:
+        """What may stand in a config as header.converter."""
+        classes: list[type[Any]] = [
+            SimpleHeaderConverter,
+            *(plugin.cls for plugin in self.converters),
+        ]
+        return sorted(map(HeaderConverter, classes), key=lambda plugin: plugin.class_name)
 
     @cached_property
     def transforms(self) -> list[Plugin]:
@@ -156,7 +182,8 @@ class Plugins:
 
     def all(self) -> list[Plugin]:
         """Every plugin, in the order of the plugins endpoint."""
-        return [*self.connectors, *self.transforms, *self.predicates, *self.converters]
+        converters = [*self.converters, *self.header_converters]
+        return [*self.connectors, *self.transforms, *self.predicates, *converters]
 
 
 def own_keys(plugin: Plugin, config: Mapping[str, str]) -> dict[str, str]:

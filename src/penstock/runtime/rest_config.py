@@ -21,6 +21,7 @@ CLIENT_AUTH = "rest.ssl.client.auth"
 PEER_CA = "rest.ssl.peer.ca.file"
 HOSTS = "rest.allowed.hosts"
 ADVERTISED = "rest.advertised.host.name"
+ADMIN_LISTENERS = "admin.listeners"
 
 REST_KEYS = (
     ConfigKey(
@@ -93,6 +94,8 @@ class RestConfig:
     tls: Tls | None = None
     shows_stored: bool = False
     host_names: frozenset[str] = frozenset({"localhost"})
+    admin: bool = True
+    """Whether what is below ``/admin`` is served."""
 
     @staticmethod
     def from_properties(properties: Mapping[str, str]) -> RestConfig:
@@ -103,6 +106,7 @@ class RestConfig:
             tls=_tls(values),
             shows_stored=values[SECRETS] == "stored",
             host_names=frozenset(filter(None, (*values[HOSTS], properties.get(ADVERTISED)))),
+            admin=not admin_is_off(properties),
         )
         if config.shows_stored and not config.users_file:
             raise ConfigError(
@@ -123,6 +127,11 @@ class RestConfig:
             f"write as the worker can. First set {' and '.join(lacking)} in --worker-config, or "
             f"leave --host out. To open it to everybody all the same, add --insecure."
         )
+
+
+def admin_is_off(properties: Mapping[str, str]) -> bool:
+    """As Kafka Connect has it: the key is there, and names no listener."""
+    return not properties.get(ADMIN_LISTENERS, "unset").strip()
 
 
 def is_loopback(host: str) -> bool:

@@ -1,10 +1,11 @@
 """Which values of a connector's config are secrets.
 
-First by their type: every PASSWORD key of the connector, its converters and its transforms. Keys
-that none of them describes go by their name: one that speaks of a password, secret, token,
+First by their type: every PASSWORD key of the connector, its converters, transforms and predicates.
+Keys that none of them describes go by their name: one that speaks of a password, secret, token,
 credential, passphrase, JAAS or some kind of key, and does not end in a word that says the value
-is something else (``token.refresh.ms``, ``ssl.keystore.location``). A value with a placeholder
-such as ``${file:/run/secrets/db:password}`` is a reference and no secret: it may be shown.
+is something else (``token.refresh.ms``, ``ssl.keystore.location``). A value that is nothing but
+references to the worker's config providers, ``${file:/run/secrets/db:password}``, is no secret: it
+may be shown. With any other text beside them it is one as a whole.
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ from collections.abc import Mapping
 from functools import lru_cache
 from itertools import pairwise
 
+from penstock.engine.references import REFERENCE, Providers
 from penstock.runtime.connector_config import COMMON, SINK
 from penstock.runtime.errors import RequestError
-from penstock.runtime.part_keys import TRANSFORMS, aliases
+from penstock.runtime.part_keys import CONVERTERS, PREDICATES, TRANSFORMS, aliases
 from penstock.runtime.plugins import Plugins
 from penstock.runtime.validation import Validator
 from penstock.sdk.config import HIDDEN, ConfigDef
 
-PLACEHOLDER = re.compile(r"\$\{[^}:]+:[^}]*\}")
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 SECRET_WORD = re.compile(
     "passwords?|passwd|pwd|passphrase|secrets?|tokens?|credentials?|jaas|apikey|accesskey|"
@@ -41,8 +42,9 @@ Named = tuple[tuple[str, str], ...]
 class SecretKeys:
     """Answers from the installed plugins. Thread-safe; quick, since plugins are looked at once."""
 
-    def __init__(self, plugins: Plugins) -> None:
+    def __init__(self, plugins: Plugins, providers: Providers | None = None) -> None:
         self._validator = Validator(plugins, "")
+        self._providers = (providers or Providers()).by_name
         self._plugins = plugins
         self._described = lru_cache(maxsize=1000)(self._describe)
 
@@ -53,7 +55,7 @@ class SecretKeys:
             key
             for key, value in config.items()
             if value and (key in secret or (key not in known and _sounds_secret(key)))
-            if not PLACEHOLDER.search(value)
+            if any(self._literals(value))
         }
 
     def masked(self, config: Config) -> dict[str, str | None]:
@@ -63,8 +65,16 @@ class SecretKeys:
 
     def values(self, config: Config) -> list[str]:
         """The secrets in ``config``, to be scrubbed from whatever else is shown."""
-        texts = ((config[key] or "").strip() for key in self.of(config))
-        return [text for text in texts if text and text != HIDDEN]
+        found = [config[key] or "" for key in self.of(config)]
+        # Whoever was given a value had what it refers to in place of its references.
+        parts = (text for value in found for text in (value.strip(), *self._literals(value)))
+        return [text for text in dict.fromkeys(parts) if text and text != HIDDEN]
+
+    def _literals(self, value: str) -> list[str]:
+        """What stands in ``value`` beside references to providers that there are."""
+        places = [m.span() for m in REFERENCE.finditer(value) if m[1] in self._providers]
+        begins, ends = [0, *(end for _, end in places)], [*(b for b, _ in places), len(value)]
+        return [value[b:e].strip() for b, e in zip(begins, ends, strict=True)]
 
     def _describe(self, classes: Named) -> tuple[frozenset[str], frozenset[str]]:
         """(secret keys, all keys) of whoever is named in a config."""
@@ -82,8 +92,9 @@ class SecretKeys:
 
 def _classes(config: Config) -> Named:
     """What decides which keys there are."""
-    keys = ["connector.class", "key.converter", "value.converter", "transforms"]
-    keys += [f"transforms.{alias}.type" for alias in aliases(config, TRANSFORMS)]
+    keys = ["connector.class", *CONVERTERS, TRANSFORMS, PREDICATES]
+    for kind in (TRANSFORMS, PREDICATES):
+        keys += [f"{kind}.{alias}.type" for alias in aliases(config, kind)]
     return tuple((key, config.get(key) or "") for key in keys)
 
 

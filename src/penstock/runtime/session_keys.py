@@ -23,6 +23,8 @@ MOMENT, ROLE, SENDER = "X-Penstock-Moment", "X-Penstock-Role", "X-Penstock-Worke
 KEY_BYTES = 32
 LIFETIME_SECONDS = 3600.0
 LONGEST_SKEW_SECONDS = 60.0
+LONGEST_STAMP = 12
+"""Digits, which the seconds of the next 30,000 years have room in."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,7 @@ class SessionKeys:
     def proves(self, signed: Signed, headers: Mapping[str, str]) -> bool:
         """Whether ``headers`` prove that a worker of this cluster asks, and just now."""
         stamp, encoded = headers.get(MOMENT, ""), headers.get(SIGNATURE, "")
-        if headers.get(SIGNED_BY) != ALGORITHM or not _recent(stamp):
+        if not in_form(headers):
             return False
         try:
             signature = base64.b64decode(encoded, validate=True)
@@ -121,5 +123,12 @@ def digest_of(body: Mapping[str, Any]) -> str:
     return hashlib.sha256(str(body.get("key")).encode()).hexdigest()
 
 
+def in_form(headers: Mapping[str, str]) -> bool:
+    """Whether a request that says it is signed is worth reading: signed our way, and just now."""
+    return headers.get(SIGNED_BY) == ALGORITHM and _recent(headers.get(MOMENT, ""))
+
+
 def _recent(stamp: str) -> bool:
-    return stamp.isdecimal() and abs(time.time() - int(stamp)) <= LONGEST_SKEW_SECONDS
+    if len(stamp) > LONGEST_STAMP or not stamp.isdecimal():
+        return False
+    return abs(time.time() - int(stamp)) <= LONGEST_SKEW_SECONDS

@@ -81,6 +81,7 @@ def of_sink(seen: Seen) -> Iterator[Sample]:
     yield "sink_task_sink_record_send_total", total.given
     yield "sink_task_sink_record_send_rate", minute.given / seen.seconds
     yield "sink_task_sink_record_active_count", seen.active
+    yield "sink_task_offset_commit_seq_no", total.transactions
     yield "sink_task_offset_commit_completion_total", total.transactions
     yield "sink_task_offset_commit_completion_rate", minute.transactions / seen.seconds
     yield "task_error_deadletterqueue_produce_requests", total.dead_letters

@@ -10,12 +10,13 @@ from penstock.runtime.connector_config import SINK, SOURCE, sink_topic_errors
 from penstock.runtime.errors import BadRequest
 from penstock.runtime.override_policy import clients_used
 from penstock.runtime.own_checks import Errors, asked_here
-from penstock.runtime.part_keys import Parts
+from penstock.runtime.part_keys import VERSION, Parts
 from penstock.runtime.plugins import Plugin, Plugins
 from penstock.runtime.redaction import redacted, resolved_to_validate
 from penstock.runtime.sink_groups import group_errors
 from penstock.runtime.topic_creation import creation_keys
 from penstock.runtime.transaction_boundary import boundary_errors
+from penstock.runtime.version_ranges import as_range, is_wanted
 from penstock.runtime.worker_rules import Rules
 from penstock.sdk.config import NULL_VALUE, ConfigDef, ConfigKey, ConfigValue, Type
 from penstock.sdk.connectors import Connector, SinkConnector
@@ -25,6 +26,8 @@ INVALID = (
     "You can also find the above list of errors at the endpoint "
     "`/connector-plugins/{{connectorType}}/config/validate`"
 )
+
+NO_VERSION = "Plugin {} not found that matches the version range {}, available versions: [{}]"
 
 
 @dataclass(frozen=True)
@@ -95,6 +98,7 @@ class Validator:
         found = resolved_to_validate(self._rules.providers, sent)
         present = found.config
         config = {**dict.fromkeys(config.keys() - sent.keys()), **present}
+        _refuse_no_version(present.get(VERSION, ""))
         definition = self.definition(plugin, config)
         values = definition.validate(config)
         extra = [
@@ -128,7 +132,7 @@ class Validator:
         return [*own, *(key for key in self.definition(plugin, {}) if key.name not in own)]
 
     def _framework_errors(self, plugin: Plugin, config: Mapping[str, str]) -> list[tuple[str, str]]:
-        errors = self._parts.unknown(config)
+        errors = [*_version_errors(plugin, config), *self._parts.unknown(config)]
         sink = issubclass(plugin.cls, SinkConnector)
         errors += self._rules.overrides.errors(config, clients_used(config, sink=sink))
         if not sink:
@@ -146,6 +150,22 @@ class Validator:
         if any(value.errors for value in values if value.name in own):
             return []
         return list(self._own_checks(plugin.cls, self._plugins.handed(plugin, config)))
+
+
+def _refuse_no_version(wanted: str) -> None:
+    try:
+        is_wanted("", wanted)
+    except ValueError:
+        raise BadRequest(f"Invalid version specification: {wanted}") from None
+
+
+def _version_errors(plugin: Plugin, config: Mapping[str, str]) -> list[tuple[str, str]]:
+    """A plugin is installed in one version: one that is not wanted is not run in its place."""
+    wanted = config.get(VERSION, "").strip()
+    if is_wanted(plugin.version, wanted):
+        return []
+    told = NO_VERSION.format(plugin.class_name, as_range(wanted), plugin.version)
+    return [("connector.class", told), (VERSION, told)]
 
 
 def _with_errors(values: list[ConfigValue], extra: list[tuple[str, str]]) -> list[ConfigValue]:

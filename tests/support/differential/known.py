@@ -23,6 +23,35 @@ WORKERS = "unset stands for the worker's converter, which is not repeated for ea
 CONVERTER_TYPE = "an inner key that Kafka Connect's workers set, not users"
 SCHEMA_CONTENT = "not here yet"
 
+LISTED = "GET /connector-plugins?connectorsOnly=*"
+OF_EITHER_SIDE = (
+    "Cast",
+    "ExtractField",
+    "Flatten",
+    "HeaderFrom",
+    "HoistField",
+    "InsertField",
+    "MaskField",
+    "ReplaceField",
+    "SetSchemaMetadata",
+    "TimestampConverter",
+)
+TRANSFORMS = (
+    *(f"{name}${side}" for name in OF_EITHER_SIDE for side in ("Key", "Value")),
+    *("DropHeaders", "Filter", "InsertHeader", "TimestampRouter", "ValueToKey"),
+)
+CONVERTERS = ("Boolean", "Double", "Float", "Integer", "Long", "Short")
+CONNECT = "org.apache.kafka.connect"
+NOT_HERE = (
+    *(f"transformation {CONNECT}.transforms.{name}" for name in TRANSFORMS),
+    *(
+        f"{kind} {CONNECT}.converters.{name}Converter"
+        for kind in ("converter", "header_converter")
+        for name in CONVERTERS
+    ),
+)
+"""Kind and class of every plugin of Kafka Connect that is missing: one that vanishes is told."""
+
 KNOWN: tuple[Known, ...] = (
     Known("*", "headers.content-type +", "every error is JSON and says so"),
     Known("GET /connectors//status (no name)", "*", JETTY),
@@ -72,9 +101,12 @@ KNOWN: tuple[Known, ...] = (
     ),
     Known("* (offset negative)", "*", "refused before anything is changed; Kafka Connect tries it"),
     # Plugins.
-    Known("GET /connector-plugins?connectorsOnly=*", "body.order -*", MISSING),
-    Known("GET /connector-plugins?connectorsOnly=*", "body.* -", MISSING),
-    Known(PLUGIN, "*recommended_values -*", MISSING),
+    *(Known(LISTED, f"body.order -{plugin}", MISSING) for plugin in NOT_HERE),
+    *(Known(LISTED, f"body.{plugin} -", MISSING) for plugin in NOT_HERE),
+    *(
+        Known(PLUGIN, f"*recommended_values -{name}", MISSING)
+        for name in sorted({plugin.split()[1] for plugin in NOT_HERE})
+    ),
     Known(PLUGIN, "*order +", "both names of the field: `order` until 4.1, `order_in_group` since"),
     Known(PLUGIN, "*order +file.glob", "a key of our own: many files at once"),
     Known(PLUGIN, "*file.glob +", "a key of our own: many files at once"),
@@ -105,7 +137,11 @@ KNOWN: tuple[Known, ...] = (
     Known("* (an empty predicate key)", "*.errors *", AS_WRITTEN),
     Known("* (topic creation*)", "*", CREATION),
     Known("* (exactly once required)", "*", "always exactly once, so nothing is missing for it"),
-    Known("* (a plugin version)", "*", "there is one version of each plugin to choose from"),
+    Known(
+        "* (a plugin version)",
+        "*",
+        "the same refusal, naming versions of its own, beside all keys of the connector",
+    ),
     Known("* (a bad regex)", "*", OWN_WORDS),
     Known(f"{VALIDATE} (no file)", "*", "a worker has no standard output to write to"),
     # Loggers.

@@ -175,6 +175,27 @@ def test_what_was_not_done(
     assert [line["outcome"] for line in lines()] == [outcome]
 
 
+def test_what_is_refused_for_its_masks_is_told_once(http: httpx.Client, lines: Lines) -> None:
+    """They are found before the herder is asked."""
+    masked = {**CONFIG, "password": HIDDEN}
+    answers = [
+        http.post("/connectors", json={"name": "m", "config": masked}),
+        http.put("/connectors/m/config", json=masked),
+        http.put("/connectors/n/config", json={**masked, "vendor.url": "https://evil.example"}),
+        http.patch("/connectors/n/config", json={"vendor.url": "https://evil.example"}),
+        http.patch("/connectors/m/config", json={"topic": "u"}),
+    ]
+    assert [answer.status_code for answer in answers] == [400, 400, 400, 400, 404]
+    told = [(line["what"], line["connector"], line["keys"], line["outcome"]) for line in lines()]
+    assert told == [
+        ("create", "m", sorted(CONFIG), "refused: 400"),
+        ("put config", "m", sorted(CONFIG), "refused: 400"),
+        ("put config", "n", ["vendor.url"], "refused: 400"),
+        ("patch config", "n", ["vendor.url"], "refused: 400"),
+        ("patch config", "m", ["topic"], "refused: 404"),
+    ]
+
+
 def test_looks_are_not_told(http: httpx.Client, lines: Lines) -> None:
     http.get("/connectors/n/config")
     http.get("/connectors/n/offsets")

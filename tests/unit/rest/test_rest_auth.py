@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
+import socket
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from unittest.mock import Mock
@@ -11,8 +13,9 @@ from unittest.mock import Mock
 import httpx
 import pytest
 
+from audit_lines import audit_lines
 from config_herder import config_herder
-from penstock.rest import attempts, create_app, credentials, hashed_secrets
+from penstock.rest import attempts, create_app, credentials, hashed_secrets, limits
 from penstock.rest.attempts import Attempts
 from penstock.rest.caller import Role
 from penstock.rest.hashed_secrets import hashed, matches
@@ -229,7 +232,7 @@ def test_signed_requests_of_peers_pass_as_those_they_were_signed_for(
         return "admin far" if good and (method, target) == ("PUT", "/admin/loggers/root") else None
 
     herder.verified.side_effect = verified
-    signed = {"X-Connect-Authorization": "whatever"}
+    signed = in_form("whatever")
     with serving(create_app(herder, protection=protection(users)), headers=signed) as http:
         assert http.put("/admin/loggers/root", json=LEVEL).status_code == 200
         assert http.put("/admin/loggers/root", json={"level": "INFO"}).status_code == 403
@@ -237,9 +240,64 @@ def test_signed_requests_of_peers_pass_as_those_they_were_signed_for(
 
 
 def test_a_signature_that_nobody_verifies_is_none(http: httpx.Client) -> None:
-    forged = {"X-Connect-Authorization": "x"}
-    assert http.get("/", headers=forged).status_code == 403
-    assert http.get("/", headers={**forged, **bearer("reader")}).status_code == 403
+    for forged in ({"X-Connect-Authorization": "x"}, in_form("x")):
+        assert http.get("/", headers=forged).status_code == 403
+        assert http.get("/", headers={**forged, **bearer("reader")}).status_code == 403
+
+
+def in_form(signature: str) -> dict[str, str]:
+    """Headers of a request whose signature is worth looking at."""
+    return {
+        "X-Connect-Authorization": signature,
+        "X-Connect-Request-Signature-Algorithm": "HmacSHA256",
+        "X-Penstock-Moment": str(int(time.time())),
+    }
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"X-Connect-Request-Signature-Algorithm": "HmacSHA512"},
+        {"X-Penstock-Moment": "1"},
+        {"X-Penstock-Moment": "9" * 400},
+    ],
+)
+def test_of_what_cannot_be_signed_no_body_is_read(
+    http: httpx.Client, herder: Mock, wrong: dict[str, str]
+) -> None:
+    refused = dawdling(http, {**in_form("x"), **wrong})
+    assert refused.startswith("HTTP/1.1 403")
+    herder.verified.assert_not_called()
+
+
+def test_the_body_of_a_stranger_does_not_dawdle(
+    http: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "BODY_SECONDS", 0.2)
+    assert dawdling(http, in_form("x")).startswith("HTTP/1.1 408")
+
+
+def dawdling(http: httpx.Client, headers: dict[str, str]) -> str:
+    """What is answered to a request of which most is never sent."""
+    host, port = http.base_url.host, http.base_url.port
+    lines = "".join(f"{name}: {text}\r\n" for name, text in headers.items())
+    with socket.create_connection((host, port or 0), timeout=10) as slow:
+        slow.sendall(
+            f"PUT /connectors/n/config HTTP/1.1\r\nHost: {host}:{port}\r\n{lines}"
+            "Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{".encode()
+        )
+        return slow.recv(4096).decode()
+
+
+def test_a_change_that_was_passed_on_is_told_with_where_it_came_from(
+    herder: Mock, users: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "penstock.audit")
+    herder.verified.return_value = "operate ann  192.0.2.7 known"
+    with serving(create_app(herder, protection=protection(users))) as http:
+        assert http.put("/connectors/n/pause", headers=in_form("x")).status_code == 202
+    (line,) = audit_lines(caplog)
+    assert (line["who"], line["from"], line["what"]) == ("ann", "192.0.2.7", "pause")
 
 
 def test_the_token_of_the_machines_own_commands(herder: Mock, users: Path) -> None:

@@ -7,6 +7,7 @@ import logging
 import ssl
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -17,7 +18,7 @@ import pytest
 from certificates import LOOPBACK, Certificate, make_authority, make_certificate, subject_of
 from config_herder import config_herder
 from penstock.rest import RestServer, create_app, hashed_secrets
-from penstock.rest.caller import Caller, Role
+from penstock.rest.caller import ANYBODY, Caller, Role
 from penstock.rest.certificate_names import ClientCertificate
 from penstock.rest.hashed_secrets import hashed
 from penstock.rest.peers import peers_of, signed_for
@@ -296,9 +297,22 @@ def test_wrong_lines_are_told(tmp_path: Path, text: str, message: str) -> None:
 
 def test_a_request_that_is_passed_on_keeps_its_subject() -> None:
     herder = Mock()
-    caller = Caller("ann", Role.OPERATE, certificate="CN=Ann Köhler,O=a+b")
+    caller = Caller("ann", Role.OPERATE, "fe80::1%eth0", "CN=Ann Köhler,O=a+b")
     herder.verified.return_value = signed_for(caller)
     assert herder.verified.return_value.isascii()
     seen = peers_of(herder)(Mock(headers={"X-Penstock-Worker": "w:1"}))
-    assert seen == Caller("ann", Role.OPERATE, certificate=caller.certificate, peer="w:1")
-    assert signed_for(Caller("ann", Role.READ)) == "read ann"
+    assert seen == replace(caller, peer="w:1")
+
+
+def test_a_request_that_is_passed_on_for_anybody_is_still_nobodys() -> None:
+    """Else a worker that shows secrets to those it knows would show them to its follower's."""
+    herder = Mock()
+    for caller in (ANYBODY, replace(ANYBODY, address="192.0.2.1")):
+        herder.verified.return_value = signed_for(caller)
+        seen = peers_of(herder)(Mock(headers={"X-Penstock-Worker": "w:1"}))
+        assert seen == replace(caller, peer="w:1")
+        assert not seen.may_see_secrets
+    herder.verified.return_value = "admin ann"
+    seen = peers_of(herder)(Mock(headers={}))
+    assert seen is not None
+    assert not seen.known, "it does not say so"

@@ -7,6 +7,7 @@ from unittest.mock import Mock
 import httpx
 import pytest
 
+from penstock.rest import create_app
 from penstock.runtime.errors import (
     BadRequest,
     Conflict,
@@ -16,6 +17,7 @@ from penstock.runtime.errors import (
     Unavailable,
 )
 from penstock.sdk.errors import UserError
+from served_app import serving
 
 JSON = {"content-type": "application/json"}
 NO_OFFSETS = "Partitions / offsets need to be provided for an alter offsets request"
@@ -293,11 +295,18 @@ def test_own_host_names_are_fine(http: httpx.Client, herder: Mock, host: str) ->
     assert http.get("/connectors", headers={"host": host}).status_code == 200
 
 
+def test_a_configured_name_may_be_in_any_case(herder: Mock) -> None:
+    herder.connectors.return_value = []
+    own = {"host": "connect.Example:8083", "origin": "https://connect.example:8083"}
+    with serving(create_app(herder, ["Connect.EXAMPLE"])) as http:
+        assert http.get("/connectors", headers=own).status_code == 200
+
+
 def test_other_origins_are_refused(http: httpx.Client, herder: Mock) -> None:
     herder.connectors.return_value = []
     own = f"http://{http.base_url.netloc.decode()}"
     assert http.get("/connectors", headers={"origin": own}).status_code == 200
-    for origin in ("https://evil.example", "null", "http://127.0.0.1:1"):
+    for origin in ("https://evil.example", "null", "http://127.0.0.1:1", "http://["):
         response = http.post("/connectors/n/restart", headers={"origin": origin})
         assert_error(response, 403, "are not allowed")
     herder.restart.assert_not_called()

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import socket
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from unittest.mock import Mock
 
 import httpx
 import pytest
 
-from penstock.rest import limits
+from penstock.rest import limits, requests, routes_connectors
 from penstock.rest.limits import MAX_DEPTH, refuse_deep
+from penstock.rest.long_json import LongJson
 from penstock.runtime.errors import BadRequest
 
 JSON = {"Content-Type": "application/json"}
@@ -37,6 +40,56 @@ def test_looking_at_the_worst_of_bodies_is_quick(body: bytes) -> None:
     began = time.process_time()
     refuse_deep(body)
     assert time.process_time() - began < 5
+
+
+def test_depth_is_counted_over_stretches_of_a_long_body() -> None:
+    wide = b'"[", ' * 5000
+    refuse_deep(b"[" * MAX_DEPTH + wide + b"]" * MAX_DEPTH)
+    refuse_deep((b"[" * MAX_DEPTH + wide + b"]" * MAX_DEPTH) * 3)
+    for deep in (b"[" * 40 + wide + b"[" * 25, b"[" * 40 + b'"' + b"[" * 9_999 + b'"' + b"{" * 25):
+        with pytest.raises(BadRequest):
+            refuse_deep(deep)
+
+
+@pytest.mark.parametrize("part", ["refuse_deep", "config_map"])
+def test_a_long_body_holds_nobody_up(
+    http: httpx.Client, herder: Mock, monkeypatch: pytest.MonkeyPatch, part: str
+) -> None:
+    """While it is looked at, others are answered."""
+    module = requests if part == "refuse_deep" else routes_connectors
+    look, looking, answered = getattr(module, part), threading.Event(), threading.Event()
+
+    def slow(body: bytes) -> object:
+        looking.set()
+        assert answered.wait(20)
+        return look(body)
+
+    monkeypatch.setattr(module, part, slow)
+    herder.put_config.return_value = (False, {"config": {}})
+    config = {"a": "b" * requests.LONG_BODY_BYTES}
+    with ThreadPoolExecutor(1) as pool:
+        put = pool.submit(http.put, "/connectors/n/config", json=config, timeout=30)
+        assert looking.wait(20)
+        assert http.get("/health", timeout=15).status_code == 200
+        answered.set()
+        assert put.result().status_code == 200
+    herder.put_config.assert_called_once_with("n", config)
+
+
+def test_offsets_are_written_where_they_hold_nobody_up(
+    http: httpx.Client, herder: Mock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: list[str] = []
+    render = LongJson.render
+
+    def noted(response: LongJson, content: object) -> bytes:
+        threads.append(threading.current_thread().name)
+        return render(response, content)
+
+    monkeypatch.setattr(LongJson, "render", noted)
+    herder.offsets.return_value = {"offsets": []}
+    assert http.get("/connectors/n/offsets").json() == {"offsets": []}
+    assert [name.startswith("AnyIO worker thread") for name in threads] == [True]
 
 
 def test_a_body_that_dawdles_is_refused(

@@ -6,7 +6,11 @@ from unittest.mock import Mock
 import httpx
 import pytest
 
+from penstock.rest import create_app
+from penstock.rest.protection import Protection
 from penstock.runtime.errors import BadRequest, NotFound
+from penstock.runtime.rest_config import RestConfig
+from served_app import serving
 
 ENTRY = {"level": "INFO", "last_modified": None}
 
@@ -17,6 +21,19 @@ def test_looking(http: httpx.Client, herder: Mock) -> None:
     assert http.get("/admin/loggers").json() == {"root": ENTRY}
     assert http.get("/admin/loggers/connector%2Ea%2Fb").json() == ENTRY
     herder.logger.assert_called_once_with("connector.a/b")
+
+
+def test_a_worker_without_admin_endpoints(herder: Mock) -> None:
+    off = Protection.of(RestConfig.from_properties({"admin.listeners": " "}))
+    with serving(create_app(herder, protection=off)) as http:
+        answers = [
+            http.get("/admin/loggers"),
+            http.get("/admin/loggers/root"),
+            http.put("/admin/loggers/root", json={"level": "DEBUG"}),
+        ]
+    gone = {"error_code": 404, "message": "HTTP 404 Not Found"}
+    assert [answer.json() for answer in answers] == [gone] * 3
+    herder.set_logger_level.assert_not_called()
 
 
 @pytest.mark.parametrize("query", ["", "?scope=worker", "?scope=other"])

@@ -10,12 +10,19 @@ import httpx
 import pytest
 
 from config_herder import config_herder
+from penstock.columnar.plain_converters import StringConverter
+from penstock.columnar.predicates import RecordIsTombstone
+from penstock.engine.config_providers import AllowedPaths, FileProvider
+from penstock.engine.references import Providers
 from penstock.rest import create_app, masked_herder
 from penstock.rest.herder_api import HerderApi
+from penstock.rest.protection import Protection
 from penstock.runtime.errors import BadRequest
 from penstock.runtime.kept_secrets import with_stored
+from penstock.runtime.plugins import Plugin, Plugins
+from penstock.runtime.rest_config import RestConfig
 from penstock.runtime.secret_keys import SecretKeys
-from penstock.sdk.config import HIDDEN
+from penstock.sdk.config import HIDDEN, ConfigDef, ConfigKey, Type
 from served_app import serving
 
 SECRET = "hunter2-and-more"
@@ -30,6 +37,8 @@ CONFIG = {
 }
 SHOWN = {**CONFIG, "password": HIDDEN, "vendor.api.token": HIDDEN}
 REFERENCE = "${file:/run/secrets/db:password}"
+FILES = Providers({"file": FileProvider(AllowedPaths(("/run/secrets",)))})
+WITH_FILES = Protection.of(RestConfig(), FILES)
 
 
 @pytest.fixture
@@ -136,10 +145,64 @@ def test_traces(http: httpx.Client, herder: Mock) -> None:
         assert f"KeyError: {HIDDEN}" in answer
 
 
-@pytest.mark.parametrize("value", [REFERENCE, f"user={REFERENCE};", ""])
-def test_references_are_no_secrets(http: httpx.Client, herder: Mock, value: str) -> None:
+@pytest.mark.parametrize("value", [REFERENCE, f" {REFERENCE}{REFERENCE}", ""])
+def test_references_are_no_secrets(herder: Mock, value: str) -> None:
     herder.stored["n"]["password"] = value
-    assert http.get("/connectors/n/config").json()["password"] == value
+    with serving(create_app(herder, protection=WITH_FILES)) as http:
+        assert http.get("/connectors/n/config").json()["password"] == value
+
+
+@pytest.mark.parametrize(
+    "value",
+    [f'username="{REFERENCE}" password="{SECRET}";', "${a:b}", f"{SECRET}${{a:b}}", "x${file:y"],
+)
+def test_a_reference_makes_no_secret_of_the_text_beside_it_known(herder: Mock, value: str) -> None:
+    """Nor is anything one that names no provider of the worker."""
+    herder.stored["n"]["password"] = value
+    with serving(create_app(herder, protection=WITH_FILES)) as http:
+        shown = http.get("/connectors/n/config").json()
+        assert shown["password"] == HIDDEN
+        assert http.put("/connectors/n/config", json=shown).status_code == 200
+    assert stored(herder)["password"] == value
+
+
+def test_without_providers_there_are_no_references(http: httpx.Client, herder: Mock) -> None:
+    herder.stored["n"]["password"] = REFERENCE
+    assert http.get("/connectors/n/config").json()["password"] == HIDDEN
+
+
+def test_errors_with_a_value_whose_reference_was_resolved(herder: Mock) -> None:
+    herder.stored["n"]["password"] = f'user="{REFERENCE}" password="{SECRET}";'
+    herder.reset_offsets.side_effect = BadRequest(f'no login: user="ann" password="{SECRET}";')
+    with serving(create_app(herder, protection=WITH_FILES)) as http:
+        assert SECRET not in http.delete("/connectors/n/offsets").text
+
+
+class _Keyed:
+    config_def = ConfigDef(ConfigKey("pin", Type.PASSWORD, default=""))
+
+
+class KeyedConverter(_Keyed, StringConverter):
+    pass
+
+
+class KeyedPredicate(_Keyed, RecordIsTombstone):
+    pass
+
+
+def test_passwords_of_header_converters_and_predicates(monkeypatch: pytest.MonkeyPatch) -> None:
+    plugins = Plugins()
+    monkeypatch.setattr(plugins, "converters", [Plugin(KeyedConverter)])
+    monkeypatch.setattr(plugins, "predicates", [Plugin(KeyedPredicate)])
+    config = {
+        "connector.class": "ScriptedSource",
+        "header.converter": f"{__name__}.KeyedConverter",
+        "header.converter.pin": "1234",
+        "predicates": "p",
+        "predicates.p.type": f"{__name__}.KeyedPredicate",
+        "predicates.p.pin": "5678",
+    }
+    assert SecretKeys(plugins).of(config) == {"header.converter.pin", "predicates.p.pin"}
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from penstock import __version__
 from penstock.engine.config_providers import AllowedPaths, FileProvider
 from penstock.engine.references import Providers
 from penstock.runtime.connector_config import SINK, SOURCE
@@ -50,6 +51,20 @@ def test_the_plain_configurations_are_valid() -> None:
     assert errors(SOURCE_CONFIG) == {}
     assert errors(SINK_CONFIG) == {}
     validate(SOURCE_CONFIG).raise_if_invalid()
+
+
+def test_a_version_that_is_not_installed() -> None:
+    told = (
+        "Plugin org.apache.kafka.connect.file.FileStreamSourceConnector not found that matches "
+        f"the version range [9.9,9.9], available versions: [{__version__}]"
+    )
+    for wanted in ("[9.9]", "9.9"):
+        found = errors({**SOURCE_CONFIG, "connector.plugin.version": wanted})
+        assert found == {"connector.class": [told], "connector.plugin.version": [told]}
+    for wanted in (__version__, f"[{__version__}]", "[0,9.9)", "latest"):
+        assert errors({**SOURCE_CONFIG, "connector.plugin.version": wanted}) == {}
+    with pytest.raises(BadRequest, match=r"^Invalid version specification: \[$"):
+        errors({**SOURCE_CONFIG, "connector.plugin.version": "["})
 
 
 @pytest.mark.parametrize(

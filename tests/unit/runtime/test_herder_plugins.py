@@ -18,7 +18,8 @@ def test_connectors_are_listed_as_kafka_connect_names_them() -> None:
     assert listed["org.apache.kafka.connect.file.FileStreamSinkConnector"] == "sink"
     assert set(listed.values()) == {"source", "sink"}
     everything = {plugin["type"] for plugin in HERDER.plugins(connectors_only=False)}
-    assert everything == {"source", "sink", "transformation", "predicate", "converter"}
+    kinds = {"source", "sink", "transformation", "predicate", "converter", "header_converter"}
+    assert everything == kinds
 
 
 def test_predicates_are_listed_behind_transforms() -> None:
@@ -30,6 +31,21 @@ def test_predicates_are_listed_behind_transforms() -> None:
     ours = ("HasHeaderKey", "RecordIsTombstone", "TopicNameMatches")
     assert {f"{package}.{name}" for name in ours} <= names
     assert [key["name"] for key in HERDER.plugin_config(f"{package}.HasHeaderKey")] == ["name"]
+
+
+def test_converters_are_listed_for_headers_too_and_simple_ones_for_these_alone() -> None:
+    listed = HERDER.plugins(connectors_only=False)
+    headers = [plugin for plugin in listed if plugin["type"] == "header_converter"]
+    package = "org.apache.kafka.connect"
+    assert [plugin["class"] for plugin in headers] == [
+        f"{package}.converters.ByteArrayConverter",
+        f"{package}.json.JsonConverter",
+        f"{package}.storage.SimpleHeaderConverter",
+        f"{package}.storage.StringConverter",
+    ]
+    assert listed[-len(headers) :] == headers
+    assert HERDER.plugin_config(f"{package}.storage.SimpleHeaderConverter") == []
+    assert HERDER.plugin_config("SimpleHeaderConverter") == []
 
 
 def test_a_connectors_own_keys_come_first_then_the_frameworks() -> None:

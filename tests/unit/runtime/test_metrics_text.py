@@ -173,6 +173,12 @@ def test_startups_are_counted_for_the_worker(context: Context) -> None:
     words = ("attempts", "success", "failure")
     assert [found[f"{prefix}connector_startup_{word}_total"] for word in words] == [2, 1, 1]
     assert [found[f"{prefix}task_startup_{word}_total"] for word in words] == [1, 0, 0]
+    connectors.begin().failed()
+    connectors.begin().failed()
+    found = samples(page_of(context))
+    assert found[f"{prefix}connector_startup_success_percentage"] == 0.25
+    assert found[f"{prefix}connector_startup_failure_percentage"] == 0.75
+    assert "task_startup_success_percentage" not in "".join(found), "none is decided"
 
 
 @pytest.mark.parametrize(
@@ -255,11 +261,13 @@ def test_the_numbers_of_a_task(context: Context) -> None:
 
 
 def test_the_errors_of_a_sink(context: Context) -> None:
-    moved(context, "out", 0, Tally(taken=9, given=7, bad_records=2, skipped=2, dead_letters=1))
+    bad = Tally(taken=9, given=7, bad_records=2, skipped=2, dead_letters=1, transactions=4)
+    moved(context, "out", 0, bad)
     found = samples(page_of(context))
     mine = '{connector="out",task="0"}'
     assert found[f"kafka_connect_sink_task_sink_record_read_total{mine}"] == 9
     assert found[f"kafka_connect_sink_task_sink_record_send_total{mine}"] == 7
+    assert found[f"kafka_connect_sink_task_offset_commit_seq_no{mine}"] == 4
     error = "kafka_connect_task_error_"
     assert found[f"{error}total_record_failures{mine}"] == 2
     assert found[f"{error}total_records_skipped{mine}"] == 2

@@ -6,13 +6,14 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
 
-from penstock.runtime import callbacks, check_process
+from penstock.runtime import callbacks, check_process, own_checks
 from penstock.runtime.callbacks import CallbackHangs
 from penstock.runtime.own_checks import OwnChecks
 from penstock.sdk import ConfigDef
@@ -32,6 +33,8 @@ class Checked(SourceConnector):
     def validate(self, config):
         if config.get("do") == "hang":
             time.sleep(3600)
+        while "until" in config and not os.path.exists(config["until"]):
+            time.sleep(0.01)
         if config.get("do") == "die":
             os._exit(3)
         if config.get("do") == "raise":
@@ -40,6 +43,12 @@ class Checked(SourceConnector):
             raise RuntimeError(lambda: None)
         print("printed by a connector")
         return [("key", f"checked in {os.getpid()}")]
+
+class Another(Checked):
+    pass
+
+class Third(Checked):
+    pass
 """
 
 
@@ -47,15 +56,20 @@ Children = Callable[[], list[psutil.Process]]
 
 
 @pytest.fixture
-def checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A connector that this process and its children can import."""
+def checked(connectors: Any) -> Any:
+    return connectors.Checked
+
+
+@pytest.fixture
+def connectors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Connectors that this process and its children can import."""
     (tmp_path / "checked_connector.py").write_text(SOURCE)
     monkeypatch.syspath_prepend(str(tmp_path))
     path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
     monkeypatch.setenv("PYTHONPATH", path.strip(os.pathsep))
     import checked_connector  # type: ignore[import-not-found]
 
-    yield checked_connector.Checked
+    yield checked_connector
     del sys.modules["checked_connector"]
 
 
@@ -106,6 +120,42 @@ def test_a_check_that_hangs_is_killed(
     with pytest.raises(CallbackHangs, match="validating a configuration of Checked: callback does"):
         checks(checked, {"do": "hang"})
     assert children() == []
+
+
+@pytest.fixture
+def hanging(tmp_path: Path, checks: OwnChecks) -> Iterator[Callable[..., list[Future[Any]]]]:
+    """Has checks of these classes begin, which return when the test is over."""
+    until = tmp_path / "until"
+    with ThreadPoolExecutor(10) as pool:
+        try:
+            yield lambda *of: [pool.submit(checks, cls, {"until": str(until)}) for cls in of]
+        finally:
+            until.touch()
+
+
+def test_checks_of_one_class_that_hang_leave_places_for_others(
+    checks: OwnChecks, connectors: Any, hanging: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = hanging(*[connectors.Checked] * own_checks.MOST_AT_ONCE)
+    eventually(lambda: len(children()) == own_checks.MOST_OF_ONE, within=20)
+    assert checks(connectors.Another, {})
+    assert not any(each.done() for each in asked)
+    monkeypatch.setattr(callbacks, "CALLBACK_SECONDS", 0.2)
+    text = "of Checked waits for an earlier check of Checked: callback does"
+    with pytest.raises(CallbackHangs, match=text):
+        checks(connectors.Checked, {})
+
+
+def test_who_has_to_wait_is_told_for_whom(
+    checks: OwnChecks, connectors: Any, hanging: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = hanging(*[connectors.Checked, connectors.Another] * own_checks.MOST_OF_ONE)
+    eventually(lambda: len(children()) == own_checks.MOST_AT_ONCE, within=30)
+    monkeypatch.setattr(callbacks, "CALLBACK_SECONDS", 0.2)
+    text = r"of Third waits for an earlier check of (Checked|Another): "
+    with pytest.raises(CallbackHangs, match=text):
+        checks(connectors.Third, {})
+    assert not any(each.done() for each in asked)
 
 
 def test_a_check_that_ends_its_process(checks: OwnChecks, checked: Any) -> None:

@@ -132,7 +132,7 @@ def test_the_kinds_come_in_kafka_connects_order() -> None:
     plugins = Plugins()
     types = [plugin.type for plugin in plugins.all()]
     assert list(dict.fromkeys(types)) == [
-        *("sink", "source", "transformation", "predicate", "converter")
+        *("sink", "source", "transformation", "predicate", "converter", "header_converter")
     ]
     assert [p.type for p in plugins.connectors] == sorted(p.type for p in plugins.connectors)
 

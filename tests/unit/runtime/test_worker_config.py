@@ -10,6 +10,7 @@ from confluent_kafka import Consumer
 
 from penstock.kafka.properties import parse_properties
 from penstock.runtime.listeners import Listener, advertised, chosen_listener, listener_of
+from penstock.runtime.rest_config import RestConfig
 from penstock.runtime.storage_config import topic_settings
 from penstock.runtime.worker_config import WorkerConfig
 from penstock.sdk.errors import ConfigError
@@ -57,6 +58,16 @@ def test_one_line_names_everything_that_is_ignored(caplog: pytest.LogCaptureFixt
         "Keys of the worker's config that are ignored: offset.flush.timeout.ms, producer.acks, "
         "producer.interceptor.classes, ssl.protocol (no meaning here); grup.id (unknown)"
     ]
+
+
+def test_that_nothing_is_served_to_admins_is_heeded(caplog: pytest.LogCaptureFixture) -> None:
+    given = parse_properties("admin.listeners=\n", "file")
+    worker = WorkerConfig.from_properties(given, FOLDER)
+    assert warnings(worker, caplog) == []
+    assert not RestConfig.from_properties(given).admin
+    assert RestConfig.from_properties({}).admin
+    elsewhere = config(admin_listeners="http://:8084")
+    assert "admin.listeners (no meaning here)" in warnings(elsewhere, caplog)[0]
 
 
 def test_a_config_that_is_all_heeded_is_worth_no_line(caplog: pytest.LogCaptureFixture) -> None:

@@ -25,6 +25,7 @@ STEPS: tuple[Step, ...] = (
     get(f"{PLUGIN}/org.apache.kafka.connect.json.JsonConverter/config"),
     get(f"{PLUGIN}/org.apache.kafka.connect.storage.StringConverter/config"),
     get(f"{PLUGIN}/org.apache.kafka.connect.converters.ByteArrayConverter/config"),
+    get(f"{PLUGIN}/org.apache.kafka.connect.storage.SimpleHeaderConverter/config"),
     get(f"{PLUGIN}/org.apache.kafka.connect.transforms.RegexRouter/config"),
     get(f"{PLUGIN}/{PREDICATES}.HasHeaderKey/config"),
     get(f"{PLUGIN}/{PREDICATES}.RecordIsTombstone/config"),
