@@ -134,7 +134,11 @@ def hanging(tmp_path: Path, checks: OwnChecks) -> Iterator[Callable[..., list[Fu
 
 
 def test_checks_of_one_class_that_hang_leave_places_for_others(
-    checks: OwnChecks, connectors: Any, hanging: Any, monkeypatch: pytest.MonkeyPatch
+    checks: OwnChecks,
+    connectors: Any,
+    hanging: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    children: Children,
 ) -> None:
     asked = hanging(*[connectors.Checked] * own_checks.MOST_AT_ONCE)
     eventually(lambda: len(children()) == own_checks.MOST_OF_ONE, within=20)
@@ -147,7 +151,11 @@ def test_checks_of_one_class_that_hang_leave_places_for_others(
 
 
 def test_who_has_to_wait_is_told_for_whom(
-    checks: OwnChecks, connectors: Any, hanging: Any, monkeypatch: pytest.MonkeyPatch
+    checks: OwnChecks,
+    connectors: Any,
+    hanging: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    children: Children,
 ) -> None:
     asked = hanging(*[connectors.Checked, connectors.Another] * own_checks.MOST_OF_ONE)
     eventually(lambda: len(children()) == own_checks.MOST_AT_ONCE, within=30)
