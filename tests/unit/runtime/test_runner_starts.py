@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,6 +11,7 @@ from unittest.mock import MagicMock
 import pytest
 
 from penstock.engine.lease import Limits
+from penstock.logs.subject import stamp, subject_of
 from penstock.runtime.plugins import Plugin, Plugins
 from penstock.runtime.runner import Runner
 from penstock.runtime.scheduler import REST, TURN, Scheduler
@@ -169,3 +171,20 @@ def test_what_was_given_up_takes_no_turn(context: MagicMock) -> None:
     assert runner.turn() == REST
     context.membership.assert_not_called()
     assert [state for state, _ in shown(context)] == [State.RUNNING, State.FAILED]
+
+
+def test_whoever_gives_a_connector_up_logs_that_about_it(
+    context: MagicMock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The thread that watches over all callbacks is about nobody."""
+    told: list[object] = []
+    runner = source(context)
+    monkeypatch.setattr(
+        runner, "_fail_connector", lambda _: told.append(subject_of(stamp(log_record())))
+    )
+    runner._give_up(RuntimeError("callback does not return"))
+    assert told == [(NAME, None)]
+
+
+def log_record() -> logging.LogRecord:
+    return logging.LogRecord("penstock", logging.WARNING, "", 0, "", None, None)
