@@ -144,6 +144,7 @@ def test_a_stop_that_hangs_is_left_behind(
     runner = begin("stop")
     eventually(lambda: statuses.last is not None, within=20, what="RUNNING")
     runner.halt()
+    monkeypatch.setattr(callbacks, "CALLBACK_SECONDS", 0.3)
     begin("stop")
     eventually(lambda: _hangs(statuses.last), within=20, what="FAILED while the stop hangs")
 
