@@ -63,8 +63,8 @@ MUTATIONS = (
         "3",
         "transactions are committed without the worker's membership",
         "engine/source_lease.py",
-        "producer.commit(offsets, [self._lease.membership.offsets()])",
-        "producer.commit(offsets, [])",
+        "        members = [lease.membership.offsets()]\n",
+        "        members: list = []\n",
         "test_rule_3_membership.py::test_a_worker_frozen_for_longer_than_its_session_and_thawed",
     ),
     Mutation(
@@ -87,8 +87,8 @@ MUTATIONS = (
         "6",
         "stop does not fence",
         "runtime/actions.py",
-        "        self._end(name)\n        self.fence(name)\n        configs.stop(name)\n",
-        "        self._end(name)\n        configs.stop(name)\n",
+        '            self._fence(name, "Nothing was changed; try again.")\n',
+        "",
         "test_rule_6_stop.py::test_stop_of_a_task_that_does_not_listen",
     ),
     Mutation(
@@ -127,8 +127,8 @@ MUTATIONS = (
         "sink",
         "the last record plus one is committed, not how far was read",
         "engine/topic_reader.py",
-        "            self._move(_position(signal), signal.offset() or 0)\n",
-        "",
+        "            self._move((signal.topic, signal.partition), signal.offset)\n",
+        "            pass\n",
         "test_rule_sink_planned_end.py::test_a_range_of_only_aborted_records",
     ),
 )

@@ -67,7 +67,6 @@ def test_ten_thousand_are_listed(
     assert not [each for each in directory.listed() if each.place.topic == topic]
 
 
-@pytest.mark.heavy
 def test_ten_thousand_are_a_table(many: dict[Place, Entry], penstock: Commands, topic: str) -> None:
     _, *rows = (line.split() for line in penstock.done("consumer", "list").lines)
     found = [(row[0], int(row[4])) for row in rows if row[1] == topic]
