@@ -154,11 +154,6 @@ class LazySession:
         self._starting: JavaGateway | None = None
         self._ended = False
 
-    @property
-    def started(self) -> bool:
-        """Whether Spark is running."""
-        return self._session is not None
-
     def has_lost(self, session: SparkSession) -> bool:
         """Whether the JVM of what ``get`` gave is gone; another may run already."""
         return session is not self._session or _dead(session)

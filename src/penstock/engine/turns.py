@@ -151,9 +151,9 @@ class Turn:
     def cancel(self, kind: str = "cancelled") -> None:
         """Kill the job. ``kind`` says why, for whoever waits in ``run``."""
         self._cancelled = kind
-        if self._session.started:
+        if (spark := self._spark_used) is not None:
             with contextlib.suppress(Exception):
-                self._session.get().sparkContext.cancelJobsWithTag(self._tag)
+                spark.sparkContext.cancelJobsWithTag(self._tag)
 
     @property
     def _tag(self) -> str:

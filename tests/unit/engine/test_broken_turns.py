@@ -64,3 +64,22 @@ def test_a_jvm_that_another_turn_has_replaced_already_is_nobodys_fault_either(
         lazy._session = spark()
 
     assert kind_of_end(lazy, used, replace) == "spark lost"
+
+
+def test_cancelling_a_turn_whose_jvm_died_starts_no_other(
+    lazy: LazySession, used: MagicMock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turn = Turn(lazy, MagicMock(), [MagicMock()], Limits())
+    another = MagicMock()
+
+    def job(*_: object) -> None:
+        used.sparkContext._gateway.proc.poll.return_value = -9
+        monkeypatch.setattr(lazy, "get", another)
+        turn.cancel()
+        raise ConnectionError("no answer")
+
+    used.range.side_effect = job
+    with pytest.raises(TurnBroken, match="cancelled"):
+        turn.run()
+    used.sparkContext.cancelJobsWithTag.assert_called_once()
+    another.assert_not_called()

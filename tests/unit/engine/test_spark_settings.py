@@ -121,7 +121,7 @@ def test_jars_are_handed_to_spark(tmp_path: Path) -> None:
 
 def test_a_session_that_was_never_used_was_never_started(tmp_path: Path) -> None:
     session = LazySession(SparkSettings(tmp_path))
-    assert not session.started
+    assert session._session is None
     session.stop()
     session.stop()
     assert not (tmp_path / "spark").exists()
@@ -179,6 +179,6 @@ def test_a_session_that_is_ended_while_it_starts_ends_at_once(
         assert starting.wait(20)
         lazy.stop()
         assert isinstance(asked.exception(), RuntimeError)
-    assert not lazy.started
+    assert lazy._session is None
     with pytest.raises(SessionEnded):
         lazy.get()

@@ -155,7 +155,6 @@ class StartingSpark:
     def __init__(self) -> None:
         self.asked, self.up = threading.Event(), threading.Event()
         self.spark = MagicMock()
-        self.started = False
 
     def get(self) -> MagicMock:
         self.asked.set()
