@@ -138,7 +138,7 @@ def test_validations_that_hang_are_killed(
     release: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    # Long enough for processes to start, so that all hang at once.
+    # Long enough for processes to start, so that all that may hang at once do.
     monkeypatch.setattr(callbacks, "CALLBACK_SECONDS", 10.0)
     keys = {"hang.in": "validate", "hang.until": str(release)}
     config = {"name": name, "connector.class": "HangingSource", "topic": name, **keys}
@@ -146,10 +146,10 @@ def test_validations_that_hang_are_killed(
     def answer() -> tuple[int, str]:
         return refused(lambda: connectors.validate("HangingSource", config))
 
-    count = own_checks.MOST_AT_ONCE - 1
-    with ThreadPoolExecutor(count) as pool:
-        answers = [pool.submit(answer) for _ in range(count)]
-        eventually(lambda: len(_check_processes()) == count, within=20, what="checks that hang")
+    most = own_checks.MOST_OF_ONE
+    with ThreadPoolExecutor(most + 1) as pool:
+        answers = [pool.submit(answer) for _ in range(most + 1)]
+        eventually(lambda: len(_check_processes()) == most, within=20, what="checks that hang")
         plain = {"name": name, "connector.class": "ScriptedSource", "topic": name}
         assert connectors.validate("ScriptedSource", plain)["error_count"] == 0
         for status, message in [future.result(30) for future in answers]:
