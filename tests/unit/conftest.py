@@ -1,12 +1,14 @@
-"""The REST application over a herder that does as it is told."""
+"""The REST application over a herder that does as it is told; an authority of certificates."""
 
 import logging
 from collections.abc import Iterator
+from pathlib import Path
 from unittest.mock import Mock, create_autospec
 
 import pytest
 from fastapi import FastAPI
 
+from certificates import Certificate, make_authority
 from penstock.logs.levels import Levels, in_use, use
 from penstock.rest import RestServer, create_app
 from penstock.rest.herder_api import HerderApi
@@ -37,3 +39,14 @@ def fresh_levels() -> Iterator[None]:
     yield
     use(before)
     logging.root.setLevel(root)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the certificates of a module are."""
+    return tmp_path_factory.mktemp("certificates")
+
+
+@pytest.fixture(scope="module")
+def authority(folder: Path) -> Certificate:
+    return make_authority(folder, "authority")

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-ROOT = Path(__file__).parents[3]
+from project_scripts import ROOT, load_script
 
 
 @pytest.fixture(scope="module")
 def check_rules() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("check_rules", ROOT / "scripts/check_rules.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["check_rules"] = module
-    spec.loader.exec_module(module)
-    return module
+    return load_script("check_rules")
 
 
 def test_every_rule_can_still_be_taken_out(check_rules: ModuleType, tmp_path: Path) -> None:

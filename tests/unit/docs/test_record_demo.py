@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
 import io
 import re
-import sys
 from itertools import pairwise
-from pathlib import Path
 from types import ModuleType
 from xml.etree import ElementTree as ET
 
@@ -15,19 +12,14 @@ import pytest
 from rich.console import Console
 from rich.progress import Progress
 
-ROOT = Path(__file__).parents[3]
+from project_scripts import ROOT, load_script
+
 PICTURE = ROOT / "docs" / "demo.svg"
 
 
 @pytest.fixture(scope="module")
 def record_demo() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("record_demo", ROOT / "scripts/record_demo.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["record_demo"] = module
-    spec.loader.exec_module(module)
-    return module
+    return load_script("record_demo")
 
 
 def lines_of(record_demo: ModuleType, *printed: str) -> list[str]:

@@ -8,19 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from certificates import Certificate, make_authority, make_certificate
+from certificates import Certificate, make_certificate
 from penstock.kafka.clients import Connection
 from penstock.sdk.errors import ConfigError
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("certificates")
-
-
-@pytest.fixture(scope="module")
-def authority(folder: Path) -> Certificate:
-    return make_authority(folder, "authority")
 
 
 @pytest.fixture(scope="module")

@@ -51,16 +51,6 @@ def quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("certificates")
-
-
-@pytest.fixture(scope="module")
-def authority(folder: Path) -> Certificate:
-    return make_authority(folder, "authority")
-
-
-@pytest.fixture(scope="module")
 def own(folder: Path, authority: Certificate) -> Certificate:
     return make_certificate(folder, "worker", authority)
 
