@@ -19,10 +19,11 @@ from worker_process import WorkerProcess
 def test_a_worker_frozen_for_longer_than_its_session_and_thawed(
     tmp_path: Path, broker: EmbeddedBroker, topics: Topics, name: str
 ) -> None:
-    """Its lease begins only after the thaw, with a producer made anew and old positions.
+    """Its lease begins only after it was replaced, with a producer made anew and old positions.
 
     The producer's own fencing does not help: making one anew makes it the newest. Only the
-    membership of the transaction tells the broker that this worker has been replaced.
+    membership of the transaction tells the broker that this worker has been replaced. The worker
+    itself is still frozen then: thawed, it would tell its lease to finish.
     """
     topics.create(name)
     limit, hold = tmp_path / "limit", tmp_path / "hold"
@@ -39,8 +40,10 @@ def test_a_worker_frozen_for_longer_than_its_session_and_thawed(
         frozen.send(signal.SIGSTOP)
         eventually(lambda: len(topics.values(name)) == 100, within=180, what="the heir's records")
 
-        frozen.send(signal.SIGCONT)
         hold.unlink()
+        written = "its lease's records"
+        eventually(lambda: len(topics.messages(name, committed=False)) >= 200, what=written)
+        frozen.send(signal.SIGCONT)
         insight = "the frozen worker's insight"
         eventually(lambda: "no longer leads" in frozen.log(), within=120, what=insight)
         limit.write_text("200")
