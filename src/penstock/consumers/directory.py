@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
-from confluent_kafka import KafkaException, TopicCollection
-
 from penstock.consumers.entries import Entry, Place, Snapshot, TopicDefaults, now
 from penstock.consumers.errors import NameHeld, NoSuchConsumer
 from penstock.consumers.hold import Hold
@@ -21,7 +19,7 @@ from penstock.consumers.slots import Slot
 from penstock.consumers.starting import Ranges, Topic, find_topic
 from penstock.kafka import clients, groups, topics
 from penstock.kafka.clients import Connection
-from penstock.kafka.errors import AccessDenied, KafkaFault, is_denied
+from penstock.kafka.errors import AccessDenied, KafkaFault
 from penstock.sdk.errors import ConfigError
 
 log = logging.getLogger(__name__)
@@ -245,21 +243,8 @@ class Directory:
 
     def _topic_ids(self, snapshot: Snapshot) -> Mapping[str, str]:
         """Of the topics that exist; HIDDEN of those that an ACL keeps from us."""
-        wanted = list({place.topic for place in snapshot.entries})
-        if not wanted:
-            return {}
-        timeout = topics.ADMIN_TIMEOUT
-        asked = self._admin.describe_topics(TopicCollection(wanted), request_timeout=timeout)
-        found: dict[str, str] = {}
-        for name, future in asked.items():
-            try:
-                found[name] = str(future.result(timeout + 5).topic_id)
-            except KafkaException as error:
-                if is_denied(error):
-                    found[name] = HIDDEN
-                elif error.args[0].code() not in topics.GONE:
-                    raise topics.unavailable(error) from error
-        return found
+        wanted = {place.topic for place in snapshot.entries}
+        return topics.ids(self._admin, wanted, hidden=HIDDEN)
 
     def _free(self, places: Iterable[Place], snapshot: Snapshot) -> list[Place]:
         """Those that nobody reads at this moment; of each name the group is asked once."""

@@ -144,8 +144,11 @@ def refuse_hidden(client: AdminClient, topics: Iterable[str]) -> None:
                 raise AccessDenied(f"see topic {topic}", error) from error
 
 
-def ids(client: AdminClient, topics: Iterable[str]) -> dict[str, str]:
-    """What tells topics from others that had their names before; without those that are gone."""
+def ids(client: AdminClient, topics: Iterable[str], *, hidden: str | None = None) -> dict[str, str]:
+    """What tells topics from others that had their names before; without those that are gone.
+
+    Of topics that an ACL keeps from us it is ``hidden``, if that is given.
+    """
     wanted = TopicCollection(list(topics))
     found: dict[str, str] = {}
     if not wanted.topic_names:
@@ -155,7 +158,9 @@ def ids(client: AdminClient, topics: Iterable[str]) -> dict[str, str]:
         try:
             found[topic] = str(future.result(ADMIN_TIMEOUT + 5).topic_id)
         except KafkaException as error:
-            if error.args[0].code() not in GONE:
+            if hidden is not None and is_denied(error):
+                found[topic] = hidden
+            elif error.args[0].code() not in GONE:
                 raise unavailable(error) from error
         except TimeoutError:
             raise BrokerUnavailable(f"nobody has answered about topic {topic}") from None
