@@ -9,6 +9,7 @@ from penstock.client.errors import (
     WaitTimeout,
     WorkerUnreachable,
 )
+from penstock.client.raw_offsets import RawOffset, read_offsets, write_offsets
 from penstock.client.waiting import raise_if_failed, wait_for_health, wait_for_state, wait_until
 
 __all__ = [
@@ -17,10 +18,13 @@ __all__ = [
     "ConnectError",
     "ConnectorFailed",
     "Credentials",
+    "RawOffset",
     "WaitTimeout",
     "WorkerUnreachable",
     "raise_if_failed",
+    "read_offsets",
     "wait_for_health",
     "wait_for_state",
     "wait_until",
+    "write_offsets",
 ]

@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Any
 from urllib.parse import quote
 
+from penstock.client.advice import CHECK_ADDRESS
 from penstock.client.credentials import NOBODY, Credentials
 from penstock.client.errors import ConnectApiError
 from penstock.client.transport import Transport
@@ -21,7 +22,7 @@ class ConnectClient:
     """Talks to one worker. Thread-safe; close it, or use it in a with statement.
 
     Every method may raise ConnectApiError (the worker answered with an error) or
-    WorkerUnreachable (nobody answered; a change may or may not have happened, and all but
+    WorkerUnreachable (no answer; a change may or may not have happened, and all but
     `create` and `restart` may simply be repeated).
     """
 
@@ -52,7 +53,7 @@ class ConnectClient:
         self._transport.close()
 
     def root(self) -> Json:
-        """``version``, ``commit`` and ``kafka_cluster_id``."""
+        """``version``, ``commit`` and ``kafka_cluster_id``; of Penstock also its own version."""
         return _object(self._call("GET", "/"))
 
     def health(self) -> Json:
@@ -61,7 +62,9 @@ class ConnectClient:
         try:
             return _object(response.json())
         except ValueError as error:
-            raise ConnectApiError(response.status_code, "no health in the answer") from error
+            raise ConnectApiError(response.status_code, "no health in the answer").advising(
+                CHECK_ADDRESS
+            ) from error
 
     def loggers(self) -> dict[str, Json]:
         """All loggers by name, each with ``level`` and ``last_modified``."""
@@ -139,7 +142,7 @@ class ConnectClient:
         self._call("DELETE", _path(name))
 
     def pause(self, name: str) -> None:
-        """Ask for PAUSED; it comes about later (see `wait_for_state`)."""
+        """Ask for PAUSED; the state changes later (see `wait_for_state`)."""
         self._call("PUT", _path(name, "pause"))
 
     def resume(self, name: str) -> None:
@@ -166,6 +169,17 @@ class ConnectClient:
     def offsets(self, name: str) -> list[Json]:
         """Offsets as ``{"partition": {...}, "offset": {...}}``, in any state."""
         return _list(_object(self._call("GET", _path(name, "offsets")))["offsets"])
+
+    def offsets_text(self, name: str) -> str:
+        """The same as the text that the worker sent (see `raw_offsets`)."""
+        response = self._transport.answer("GET", _path(name, "offsets"))
+        return response.content.decode("utf-8", errors="replace")
+
+    def alter_offsets_text(self, name: str, body: str) -> str:
+        """As `alter_offsets`, with a body that is sent as it is; what the worker says."""
+        headers = {"Content-Type": "application/json"}
+        path = _path(name, "offsets")
+        return str(self._call("PATCH", path, content=body.encode(), headers=headers)["message"])
 
     def alter_offsets(self, name: str, offsets: Sequence[Mapping[str, Any]]) -> str:
         """Set the given partitions' offsets, None forgets one; what the worker says."""
@@ -202,11 +216,15 @@ def _path(name: str, *rest: str) -> str:
 
 def _object(value: Any) -> Json:
     if not isinstance(value, dict):
-        raise ConnectApiError(200, f"the worker answered {value!r} where an object was due")
+        raise ConnectApiError(200, f"the worker answered {value!r} instead of an object").advising(
+            CHECK_ADDRESS
+        )
     return value
 
 
 def _list(value: Any) -> list[Any]:
     if not isinstance(value, list):
-        raise ConnectApiError(200, f"the worker answered {value!r} where a list was due")
+        raise ConnectApiError(200, f"the worker answered {value!r} instead of a list").advising(
+            CHECK_ADDRESS
+        )
     return value

@@ -2,9 +2,9 @@
 
 ConnectError
 ├── ConnectApiError     the worker answered with an error: `status` and its own message
-├── WorkerUnreachable   nobody answered: start a worker, or say where it is
+├── WorkerUnreachable   no answer: start a worker, or say where it is
 ├── ConnectorFailed     a connector or a task of it is FAILED, which was not waited for
-└── WaitTimeout         what was waited for did not come about in time
+└── WaitTimeout         what was waited for did not happen in time
 """
 
 # ruff: noqa: N818 - a name that says what is the case needs no Error at its end
@@ -28,7 +28,7 @@ class ConnectApiError(ConnectError):
 
 
 class WorkerUnreachable(ConnectError):
-    """Nobody answered at ``url``. Whether a change took effect is unknown."""
+    """No answer from ``url``. Whether a change took effect is unknown."""
 
     def __init__(self, url: str, why: str) -> None:
         super().__init__(
@@ -41,6 +41,10 @@ class WorkerUnreachable(ConnectError):
 class ConnectorFailed(ConnectError):
     """A connector or a task of it has FAILED; the text holds its trace."""
 
+    next_step = "Repair what it names, then `penstock restart connector NAME --only-failed`."
+
 
 class WaitTimeout(ConnectError):
     """The time given to a wait is over; what was waited for may still come."""
+
+    next_step = "It may still finish: `penstock get connectors` shows it, and --wait waits longer."

@@ -7,10 +7,12 @@ from typing import Any
 
 import httpx
 
+from penstock.client.advice import CHECK_ADDRESS, NEXT_STEP, after
 from penstock.client.credentials import NOBODY, Credentials
 from penstock.client.errors import ConnectApiError, ConnectError, WorkerUnreachable
 
 EXAMPLE = "http://127.0.0.1:8083"
+TRANSIENT = (409, 503)
 
 
 class Transport:
@@ -21,13 +23,13 @@ class Transport:
         try:
             parsed = httpx.URL(self.url)
         except httpx.InvalidURL as error:
-            raise ConnectError(f"{url} is no URL: {error}; one looks like {EXAMPLE}") from error
+            raise ConnectError(f"{url} is not a URL: {error}; one looks like {EXAMPLE}") from error
         if parsed.scheme not in ("http", "https") or not parsed.host:
-            raise ConnectError(f"{url} is no URL of a worker; one looks like {EXAMPLE}")
+            raise ConnectError(f"{url} is not the URL of a worker; one looks like {EXAMPLE}")
         here = _is_loopback(parsed.host)
         if credentials.token and parsed.scheme == "http" and not here:
             raise ConnectError(
-                f"Not sent: {url} is not encrypted, and everybody on the way could read your "
+                f"Not sent: {url} is not encrypted, and anyone on the network could read your "
                 "token. Use an https:// address, or unset PENSTOCK_TOKEN."
             )
         # A proxy of this machine's environment cannot know what runs on this machine.
@@ -53,10 +55,15 @@ class Transport:
 
     def call(self, method: str, path: str, **options: Any) -> Any:
         """Send a request; the JSON of the answer, None if it has no body."""
+        response = self.answer(method, path, **options)
+        return _json(response) if response.content else None
+
+    def answer(self, method: str, path: str, **options: Any) -> httpx.Response:
+        """Send a request; its answer, ConnectApiError if that is an error."""
         response = self.send(method, path, **options)
         if not response.is_success:
-            raise ConnectApiError(response.status_code, _message(response))
-        return _json(response) if response.content else None
+            raise _refusal(response, path)
+        return response
 
 
 def _is_loopback(host: str) -> bool:
@@ -72,12 +79,17 @@ def _json(response: httpx.Response) -> Any:
     except ValueError as error:
         raise ConnectApiError(
             response.status_code, f"{response.url} answered with something other than JSON"
-        ) from error
+        ).advising(CHECK_ADDRESS) from error
 
 
-def _message(response: httpx.Response) -> str:
+def _refusal(response: httpx.Response, path: str) -> ConnectApiError:
+    own_words = f"HTTP {response.status_code} "
     try:
-        message = response.json()["message"]
+        message = str(response.json()["message"])
     except (ValueError, KeyError, TypeError):
-        message = None
-    return str(message or f"HTTP {response.status_code} {response.reason_phrase}")
+        message = f"{own_words}{response.reason_phrase}"
+    # A worker's HTTP server says no more than this of a path that it does not have.
+    no_worker = message.startswith(own_words) and response.status_code not in TRANSIENT
+    told = response.headers.get(NEXT_STEP, "")
+    advice = told or (CHECK_ADDRESS if no_worker else after(response.status_code, path))
+    return ConnectApiError(response.status_code, message).advising(advice)

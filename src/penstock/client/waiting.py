@@ -31,13 +31,13 @@ def wait_until(
         if found:
             return found
         if time.monotonic() >= deadline:
-            raise WaitTimeout(f"Waited {timeout:g} s in vain for {what}.")
+            raise WaitTimeout(f"Timed out after {timeout:g} s waiting for {what}.")
         time.sleep(interval)
 
 
 def wait_for_health(client: ConnectClient, timeout: float = 60.0) -> None:
     """Return once the worker says that it is healthy; it need not even run yet."""
-    heard = {"message": "nobody answered"}
+    heard = {"message": "no answer"}
 
     def healthy() -> bool:
         try:
@@ -49,7 +49,7 @@ def wait_for_health(client: ConnectClient, timeout: float = 60.0) -> None:
     try:
         wait_until(healthy, "the worker", timeout)
     except WaitTimeout as error:
-        raise WaitTimeout(f"{error} Its last word: {heard['message']}") from None
+        raise WaitTimeout(f"{error} Last answer: {heard['message']}") from None
 
 
 def wait_for_state(

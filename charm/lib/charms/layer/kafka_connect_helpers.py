@@ -1,0 +1,41 @@
+"""The helper functions for upper layers, under the name that they are imported by."""
+
+from penstock.client.layer import (
+    Api_response,
+    alter_connector_offsets,
+    connector_offsets,
+    connector_pause,
+    connector_restart,
+    connector_resume,
+    connector_status,
+    connector_stop,
+    get_topics,
+    get_worker_service,
+    list_connectors,
+    list_tasks,
+    register_connector,
+    reset_connector_offsets,
+    set_base_image,
+    set_worker_config,
+    unregister_connector,
+)
+
+__all__ = [
+    "Api_response",
+    "alter_connector_offsets",
+    "connector_offsets",
+    "connector_pause",
+    "connector_restart",
+    "connector_resume",
+    "connector_status",
+    "connector_stop",
+    "get_topics",
+    "get_worker_service",
+    "list_connectors",
+    "list_tasks",
+    "register_connector",
+    "reset_connector_offsets",
+    "set_base_image",
+    "set_worker_config",
+    "unregister_connector",
+]
