@@ -1,0 +1,1 @@
+"""Two workers on one broker under load, and whatever can go wrong at random moments."""
