@@ -1,4 +1,4 @@
-"""What a connector author imports.
+"""What authors of connectors, converters, transforms and predicates import.
 
 Everything here is public and stays: names are added, never changed. Modules below this one may
 hold more than is listed here; that is not public.
@@ -30,16 +30,24 @@ if TYPE_CHECKING:
         regex,
     )
     from penstock.sdk.connectors import Connector, SinkConnector, SourceConnector, TopicPartition
+    from penstock.sdk.converters import Converter, Decoded
+    from penstock.sdk.distribution.name_template import NameTemplate
+    from penstock.sdk.distribution.registry import distribution_class, distribution_names
+    from penstock.sdk.distribution.strategy import ObjectDistributionStrategy, Share
     from penstock.sdk.errors import (
         ConfigError,
         FatalError,
+        ObjectError,
+        OffsetError,
         PenstockError,
         RecordError,
         RetriableError,
         UserError,
     )
+    from penstock.sdk.objects import ObjectContext, StoredObject
     from penstock.sdk.offsets import OffsetReader, SourceOffset, SourcePartition
     from penstock.sdk.packing import pack
+    from penstock.sdk.predicates import Predicate
     from penstock.sdk.records import SourceRecord
     from penstock.sdk.schema import (
         SCHEMALESS,
@@ -49,40 +57,97 @@ if TYPE_CHECKING:
         is_schemaless,
         to_field,
     )
-    from penstock.sdk.tasks import Assignment, SinkTask, SourceTask
+    from penstock.sdk.sources.abstract_source_task import AbstractSourceTask
+    from penstock.sdk.sources.backoff import Backoff, BackoffConfig
+    from penstock.sdk.sources.iterators import SourceIterator, restarting
+    from penstock.sdk.sources.offset_entries import (
+        OffsetManagerEntry,
+        OffsetManagerKey,
+        SchemaAndValue,
+    )
+    from penstock.sdk.sources.offset_manager import OffsetManager
+    from penstock.sdk.sources.s3_offset_entry import S3OffsetManagerEntry
+    from penstock.sdk.sources.source_config import COMMON_SOURCE_CONFIG, SourceCommonConfig
+    from penstock.sdk.tasks import (
+        Assignment,
+        Assignments,
+        CommittedOffset,
+        SinkTask,
+        SourceTask,
+    )
+    from penstock.sdk.transformers.registry import transformer_class, transformer_names
+    from penstock.sdk.transformers.streams import decompressed, stream_of
+    from penstock.sdk.transformers.transformer import (
+        ArrowTransformer,
+        TransformedColumns,
+        TransformedRecord,
+        Transformer,
+    )
+    from penstock.sdk.transforms import Transform
 
 __all__ = [
+    "COMMON_SOURCE_CONFIG",
     "REQUIRED",
     "SCHEMALESS",
+    "AbstractSourceTask",
+    "ArrowTransformer",
     "Assignment",
+    "Assignments",
+    "Backoff",
+    "BackoffConfig",
+    "CommittedOffset",
     "ConfigDef",
     "ConfigError",
     "ConfigKey",
     "ConfigValue",
     "Connector",
+    "Converter",
+    "Decoded",
     "FatalError",
     "Importance",
+    "NameTemplate",
+    "ObjectContext",
+    "ObjectDistributionStrategy",
+    "ObjectError",
+    "OffsetError",
+    "OffsetManager",
+    "OffsetManagerEntry",
+    "OffsetManagerKey",
     "OffsetReader",
     "PenstockError",
+    "Predicate",
     "RecordError",
     "RetriableError",
+    "S3OffsetManagerEntry",
     "Schema",
+    "SchemaAndValue",
     "SchemaType",
+    "Share",
     "SinkConnector",
     "SinkTask",
     "SourceBatch",
+    "SourceCommonConfig",
     "SourceConnector",
+    "SourceIterator",
     "SourceOffset",
     "SourcePartition",
     "SourceRecord",
     "SourceTask",
+    "StoredObject",
     "TopicPartition",
+    "Transform",
+    "TransformedColumns",
+    "TransformedRecord",
+    "Transformer",
     "Type",
     "UserError",
     "Width",
     "at_least",
     "between",
     "constant_topic",
+    "decompressed",
+    "distribution_class",
+    "distribution_names",
     "from_field",
     "is_schemaless",
     "no_control_characters",
@@ -92,7 +157,11 @@ __all__ = [
     "pack",
     "record_batch",
     "regex",
+    "restarting",
+    "stream_of",
     "to_field",
+    "transformer_class",
+    "transformer_names",
 ]
 
 # Those without PyArrow first.
@@ -107,6 +176,23 @@ _MODULES = (
     "packing",
     "tasks",
     "connectors",
+    "converters",
+    "transforms",
+    "predicates",
+    "sources.backoff",
+    "sources.source_config",
+    "sources.iterators",
+    "sources.offset_entries",
+    "sources.s3_offset_entry",
+    "sources.offset_manager",
+    "sources.abstract_source_task",
+    "objects",
+    "distribution.strategy",
+    "distribution.registry",
+    "distribution.name_template",
+    "transformers.registry",
+    "transformers.streams",
+    "transformers.transformer",
 )
 
 

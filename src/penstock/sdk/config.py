@@ -127,8 +127,8 @@ class ConfigKey:
             "importance": self.importance.value,
             "documentation": self.doc,
             "group": self.group,
-            "order": self.order,  # up to Kafka 4.1
-            "order_in_group": self.order,  # from Kafka 4.2 on
+            # Kafka 4.2 renamed `order`; its own reader refuses a body that has both.
+            "order_in_group": self.order,
             "width": self.width.value,
             "display_name": self.display_name or self.name,
             "dependents": list(self.dependents),

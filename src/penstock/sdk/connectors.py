@@ -2,8 +2,9 @@
 
 Life of a connector object (all calls on the worker, one at a time, never two at once):
 ``start`` → ``task_configs`` → (a source's ``look`` and ``plan`` …) → ``stop``. A new object is made
-after every restart or change of configuration. ``alter_offsets`` and ``validate`` are called on an
-object of their own that was never started. No call may block for longer than a few seconds.
+after every restart or change of configuration. ``alter_offsets``, ``validate`` and
+``exclusive_targets`` are called on an object of their own that was never started. No call may block
+for longer than a few seconds.
 """
 
 from __future__ import annotations
@@ -32,7 +33,11 @@ class Connector(ABC):
 
     version: ClassVar[str] = "unknown"
     connect_class: ClassVar[str] = ""
-    """Kafka Connect's class name, where this connector stands in for one of its connectors."""
+    """Kafka Connect's class name, where this connector stands in for one of its connectors: the
+    name under which it is listed."""
+    aliases: ClassVar[tuple[str, ...]] = ()
+    """Other class names that a configuration may use for it, those of other makers' connectors
+    that it stands in for as well. Upper and lower case need not match."""
     worker_keys: ClassVar[tuple[str, ...]] = ()
     """Properties of the worker that the connector and its tasks get in their config, for limits
     that the operator sets. What a user writes under these names is dropped."""
@@ -40,6 +45,15 @@ class Connector(ABC):
     def validate(self, config: Mapping[str, str]) -> Sequence[tuple[str, str]]:
         """Checks over several keys: (key, message) pairs. Each key alone was checked before."""
         return ()
+
+    def exclusive_targets(self, config: Mapping[str, str]) -> Mapping[str, str]:
+        """What no other connector may write to: a name of it for each key of ``config`` at fault.
+
+        For example ``{"file": "file:/data/out.txt"}``. A configuration is refused when another
+        connector of the cluster has an equal name, whatever its key. Called for every stored
+        connector whenever one is created, so it must be quick and ask nobody.
+        """
+        return {}
 
     def start(self, config: Mapping[str, str]) -> None:  # noqa: B027 (most need nothing)
         """Called once, before anything else. An error turns the connector FAILED."""
@@ -58,6 +72,10 @@ class SourceConnector(Connector):
     task_class: ClassVar[type[SourceTask]]
     partition_keys: ClassVar[tuple[str, ...]] = ()
     """Order of the keys of this connector's source partitions, as Kafka Connect would write it."""
+    unlisted_offset_keys: ClassVar[tuple[str, ...]] = ()
+    """Keys of its offsets that users need not see: what a task notes for the next one beside a
+    position. They are stored and handed to tasks, but not listed, and offsets that a user sets
+    are without them."""
 
     def look(self, offsets: OffsetReader) -> bool | None:
         """Whether there is anything new beyond ``offsets``; None when only a task can tell.

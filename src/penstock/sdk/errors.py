@@ -3,6 +3,8 @@
     PenstockError
     ├── ConfigError        the user can fix it: the message names the key and what to write
     ├── UserError          the user can fix it outside the config (a file's rights, a full disk)
+    │   ├── OffsetError    an offset that the source or target cannot have
+    │   └── ObjectError    an object of the source is damaged: the message says which and where
     ├── RetriableError     the same call is tried again after ``retry_after`` seconds
     ├── RecordError        one record is at fault: ``errors.tolerance`` decides what happens to it
     └── FatalError         nobody can fix it by waiting: the task turns FAILED with this text
@@ -14,9 +16,21 @@ as fatal and keeps its traceback, since it is a defect of the connector.
 
 from __future__ import annotations
 
+from typing import Self
+
 
 class PenstockError(Exception):
-    """Base of every error that this package raises on purpose."""
+    """Base of every error that this package raises on purpose.
+
+    ``next_step`` is a sentence that says what to do about it, where the text itself does not.
+    """
+
+    next_step: str = ""
+
+    def advising(self, next_step: str) -> Self:
+        """This error, with what to do next."""
+        self.next_step = next_step
+        return self
 
 
 class ConfigError(PenstockError):
@@ -32,6 +46,22 @@ class ConfigError(PenstockError):
 
 class UserError(PenstockError):
     """Something outside the configuration needs a person; the message says what to do."""
+
+
+class OffsetError(UserError):
+    """An offset that cannot be had: from ``alter_offsets``, a request that the user has to correct.
+
+    Other errors of ``alter_offsets`` are answered with status 500, as by Kafka Connect, this one
+    with 400.
+    """
+
+
+class ObjectError(UserError):
+    """The rest of an object cannot be read; ``position`` records before it are whole."""
+
+    def __init__(self, message: str, *, position: int = 0) -> None:
+        super().__init__(message)
+        self.position = position
 
 
 class RetriableError(PenstockError):

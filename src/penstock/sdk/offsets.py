@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 SourcePartition = Mapping[str, Any]
@@ -31,6 +31,10 @@ class OffsetReader:
         """The committed offset of ``partition``, or None if it has none."""
         found = self._offsets.get(canonical(partition))
         return dict(found[1]) if found else None
+
+    def get_many(self, partitions: Collection[SourcePartition]) -> list[dict[str, Any] | None]:
+        """The committed offset of each of ``partitions``, or None, in the same order."""
+        return [self.get(partition) for partition in partitions]
 
     def __iter__(self) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
         return ((dict(p), dict(o)) for p, o in self._offsets.values())

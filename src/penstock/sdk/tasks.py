@@ -1,22 +1,22 @@
 """What a connector author implements for the part that moves records.
 
 A task object lives inside one lease, in a Python worker of Spark, on one thread:
-``start`` → ``poll`` … (source) or ``open`` → ``put`` … → ``flush`` (sink) → ``stop``. The next
-lease makes a new object, perhaps in another process: nothing is carried over but the committed
-offsets.
+``start`` → ``poll`` … → ``finish`` → ``stop`` (source) or ``start`` → ``open`` → ``put`` … →
+``flush`` → ``stop`` (sink). The next lease makes a new object, perhaps in another process: nothing
+is carried over but the committed offsets.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import pyarrow as pa
 
 from penstock.sdk.batches import SourceBatch
-from penstock.sdk.offsets import OffsetReader
+from penstock.sdk.offsets import OffsetReader, SourceOffset, SourcePartition
 from penstock.sdk.records import SourceRecord
 
 
@@ -26,6 +26,14 @@ class SourceTask(ABC):
     connect_class: ClassVar[str] = ""
     """Kafka Connect's class name, where this task stands in for one of its tasks: it is what the
     stored task configurations name, so that Kafka Connect can run them after us."""
+
+    batch_bytes: int = 4 * 1024 * 1024
+    """How large the next batch should be at the most. The worker sets it before each ``poll``, to
+    what the link to Kafka can take in a moment: all that a poll returns is in one transaction."""
+
+    busy: bool = False
+    """True while the task is still looking for records, in a slow listing say, when a poll has
+    brought none: the source does not count as dry then, and the lease does not end for that."""
 
     @abstractmethod
     def start(self, config: Mapping[str, str], offsets: OffsetReader) -> None:
@@ -37,6 +45,27 @@ class SourceTask(ABC):
 
         Should return within about a second; never wait for data, return None instead: the worker
         backs off. ``RetriableError`` makes the worker call again later; nothing may be lost then.
+        """
+
+    def finish(self) -> Iterable[SourceBatch | Sequence[SourceRecord]]:
+        """What was read ahead from the source, and no ``poll`` has returned yet.
+
+        Called once, after the last ``poll`` of a lease that ends in order: take nothing more from
+        the source. What is returned is produced and committed before ``stop``, so it should be
+        little: a stop is complete within 5 s.
+        """
+        return ()
+
+    def committed(  # noqa: B027 (most need nothing)
+        self, offsets: Sequence[tuple[SourcePartition, SourceOffset]]
+    ) -> None:
+        """Records were committed, and with them these offsets: the last of each source partition.
+
+        For sources that want to be told, a queue whose messages are acknowledged say. Called after
+        every commit, in their order and on the task's thread, also between the last ``poll`` and
+        ``stop``. A lease that is killed right after a commit makes no such call: what was not
+        acknowledged then comes again, and the offsets given to ``start`` say that it is known. An
+        error turns the task FAILED; what is committed stays so.
         """
 
     def stop(self) -> None:  # noqa: B027 (most need nothing)
@@ -57,6 +86,39 @@ class Assignment:
     metadata: str
 
 
+@dataclass(frozen=True)
+class CommittedOffset:
+    """What a sink's consumer group has committed of one topic-partition, of any task's."""
+
+    topic: str
+    partition: int
+    offset: int
+    metadata: str
+    """What ``flush`` returned for that commit; "" for one of Kafka Connect, say."""
+
+
+class Assignments(tuple[Assignment, ...]):
+    """The partitions of one sink task, and beside them all that its group has committed."""
+
+    committed: tuple[CommittedOffset, ...]
+    """Every committed offset of the group: also of other tasks' partitions, of topics that the
+    connector no longer reads, and of deleted topics, as far as they are known. For a target that
+    partitions share, one of these tells what was last committed."""
+
+    def __new__(
+        cls,
+        assignments: Iterable[Assignment] = (),
+        committed: Iterable[CommittedOffset] | None = None,
+    ) -> Assignments:
+        """Without ``committed``, those of ``assignments`` that have metadata, at their offsets."""
+        made = super().__new__(cls, assignments)
+        if committed is None:
+            known = (a for a in made if a.metadata)
+            committed = (CommittedOffset(**vars(a)) for a in known)
+        made.committed = tuple(committed)
+        return made
+
+
 class SinkTask(ABC):
     """Writes records to a target."""
 
@@ -72,8 +134,13 @@ class SinkTask(ABC):
     def start(self, config: Mapping[str, str]) -> None:  # noqa: B027 (most need nothing)
         """Open the target, before anything else. Called again after a ``RetriableError``."""
 
-    def open(self, assignments: Sequence[Assignment]) -> None:  # noqa: B027 (most need nothing)
-        """All partitions of this task. Undo here what earlier leases wrote but never committed."""
+    def open(self, assignments: Assignments) -> None:  # noqa: B027 (most need nothing)
+        """All partitions of this task, as a sequence of ``Assignment``.
+
+        Undo here what earlier leases wrote but never committed. Where partitions share a target,
+        ``assignments.committed`` tells what was: the partitions of this lease may not have taken
+        part in the last commit.
+        """
 
     @abstractmethod
     def put(self, batch: pa.RecordBatch) -> None:

@@ -187,7 +187,6 @@ def test_describes_a_key_as_connect_does() -> None:
         "importance": "HIGH",
         "documentation": "How many.",
         "group": "Common",
-        "order": 3,
         "order_in_group": 3,
         "width": "SHORT",
         "display_name": "Tasks",

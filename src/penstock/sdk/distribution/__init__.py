@@ -1,0 +1,1 @@
+"""Which task reads which object of a store."""

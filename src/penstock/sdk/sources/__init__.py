@@ -1,0 +1,1 @@
+"""The framework for sources: three methods make a task, see ``AbstractSourceTask``."""

@@ -1,0 +1,164 @@
+"""A worker as a source connector sees it, played in the test itself."""
+
+from __future__ import annotations
+
+import json
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar, Final
+
+from penstock.sdk.batches import SourceBatch
+from penstock.sdk.connectors import SourceConnector
+from penstock.sdk.errors import RetriableError
+from penstock.sdk.offsets import OffsetReader, SourceOffset, SourcePartition, canonical
+from penstock.sdk.packing import pack
+from penstock.sdk.sources.offset_values import checked
+from penstock.sdk.tasks import SourceTask
+from penstock.sdk.testing.values import values_in
+
+DRY_POLLS: Final = 3
+PAUSE: Final = 0.01
+PATIENCE: Final = 60.0
+"""Seconds after which a task that brings nothing, and is not dry either, is taken to hang."""
+
+
+class SourceUnderTest(ABC):
+    """A connector, and a source that tests can write to."""
+
+    connector: ClassVar[type[SourceConnector]]
+    exactly_once: ClassVar[bool] = True
+    """Set False for a source that may repeat after a kill; it may never lose."""
+
+    @abstractmethod
+    def config(self) -> Mapping[str, str]:
+        """The connector's configuration."""
+
+    @abstractmethod
+    def write(self, numbers: Sequence[int]) -> None:
+        """Add these to the source, in this order; each becomes one record."""
+
+    @abstractmethod
+    def number(self, value: Any) -> int:
+        """Which of the numbers a record's value is."""
+
+    def spoil(self) -> None:
+        """Add something that cannot be read. Left out, the scenario of a bad record is skipped."""
+        raise NotImplementedError
+
+
+class PlayedSource:
+    """One connector on a worker: its committed offsets and what was delivered outlive its turns."""
+
+    def __init__(self, source: SourceUnderTest, tasks: int = 1) -> None:
+        self.source = source
+        self.tasks = tasks
+        self.delivered: list[int] = []
+        """The numbers of committed records."""
+        self.history: list[dict[str, tuple[SourcePartition, SourceOffset]]] = []
+        """The committed offsets after each commit."""
+        self.offsets: dict[str, tuple[SourcePartition, SourceOffset]] = {}
+
+    def reader(self) -> OffsetReader:
+        """What is committed, as a task gets it: through JSON."""
+        return OffsetReader(json.loads(json.dumps(list(self.offsets.values()))))
+
+    def look(self) -> bool | None:
+        """What the connector's look says about what is committed."""
+        connector = self._started()
+        try:
+            return connector.look(self.reader())
+        finally:
+            connector.stop()
+
+    def turn(self, *, polls: int | None = None, killed: bool = False) -> None:
+        """Run all tasks until they are dry, or for so many polls that bring something.
+
+        Then they are told to finish, or ``killed``: what was polled last is produced and never
+        committed, and no task hears of it.
+        """
+        connector = self._started()
+        try:
+            leases = [Lease(self, config) for config in self.task_configs(connector)]
+            try:
+                for lease in leases:
+                    lease.run(polls, killed)
+            finally:
+                for lease in leases:
+                    lease.task.stop()
+        finally:
+            connector.stop()
+
+    def _started(self) -> SourceConnector:
+        connector = self.source.connector()
+        connector.start(dict(self.source.config()))
+        return connector
+
+    def task_configs(self, connector: SourceConnector) -> list[dict[str, str]]:
+        """What the leases of the coming turn get."""
+        configs = connector.task_configs(self.tasks)
+        assert len(configs) <= self.tasks, "task_configs answers with more tasks than it may"
+        plan = connector.plan(self.reader(), list(range(len(configs))))
+        if plan is None:
+            return configs
+        assert len(plan) == len(configs), "plan answers with one mapping for each task"
+        return [{**config, **more} for config, more in zip(configs, plan, strict=True)]
+
+    def commit(self, batches: Iterable[SourceBatch]) -> list[tuple[SourcePartition, SourceOffset]]:
+        """Records and offsets of these count from now on; the offsets."""
+        changed: dict[str, tuple[SourcePartition, SourceOffset]] = {}
+        for batch in batches:
+            self.delivered += [self.source.number(value) for value in values_in(batch.records)]
+            for partition, offset in batch.offsets:
+                changed[canonical(partition)] = checked(partition), checked(offset)
+        self.offsets = {**self.offsets, **changed}
+        self.history.append(self.offsets)
+        return list(changed.values())
+
+
+class Lease:
+    """One task, from its start to its end."""
+
+    def __init__(self, worker: PlayedSource, config: Mapping[str, str]) -> None:
+        self._worker = worker
+        self._config = config
+        self.task: SourceTask = worker.source.connector.task_class()
+
+    def run(self, polls: int | None, killed: bool) -> None:
+        """Poll and commit, poll by poll."""
+        self.task.start(self._config, self._worker.reader())
+        while (polls is None or polls > 0) and (batches := self.next_batches()):
+            polls = None if polls is None else polls - 1
+            if killed and polls == 0:
+                return
+            self.commit(batches)
+        if not killed:
+            for rest in self.task.finish():
+                self.commit(_as_batches(rest))
+
+    def commit(self, batches: list[SourceBatch]) -> None:
+        """Commit, and tell the task."""
+        self.task.committed(self._worker.commit(batches))
+
+    def next_batches(self) -> list[SourceBatch]:
+        """What the next poll brings that brings something; nothing once the source is dry."""
+        dry, until = 0, time.monotonic() + PATIENCE
+        while dry < DRY_POLLS:
+            if batches := self._poll():
+                return batches
+            dry = 0 if self.task.busy else dry + 1
+            assert time.monotonic() < until, "the task neither brings records nor gets dry"
+            time.sleep(PAUSE)
+        return []
+
+    def _poll(self) -> list[SourceBatch]:
+        try:
+            return _as_batches(self.task.poll())
+        except RetriableError:
+            return []
+
+
+def _as_batches(polled: Any) -> list[SourceBatch]:
+    if polled is None:
+        return []
+    return [polled] if isinstance(polled, SourceBatch) else pack(polled)

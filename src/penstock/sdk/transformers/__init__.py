@@ -1,0 +1,1 @@
+"""Objects of a store become records: one transformer for each format."""

@@ -1,0 +1,84 @@
+"""``parquet``: one row a record, with the file's own schema."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import BinaryIO, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from penstock.sdk.objects import ObjectContext
+from penstock.sdk.schema import from_field, to_field
+from penstock.sdk.transformers.streams import BLOCK, CorruptStream, reading
+from penstock.sdk.transformers.transformer import ArrowTransformer, OnBad, TransformedColumns
+
+ROWS: Final = 8192
+
+
+class ParquetTransformer(ArrowTransformer):
+    """A struct of the file's columns.
+
+    Parquet is read from its end, so a stream that cannot be sought in is copied to a temporary
+    file first: on disk, not in memory. Row groups that were delivered are not read again.
+    """
+
+    def columns(
+        self, stream: BinaryIO, context: ObjectContext, skip: int = 0, bad: OnBad | None = None
+    ) -> Iterator[TransformedColumns]:
+        """A part of a row group at a time."""
+        position = 0
+        with reading(context, lambda: position), _seekable(stream) as file:
+            for rows in _batches(file, skip):
+                position = rows.position
+                yield rows
+
+
+def _batches(file: BinaryIO, skip: int) -> Iterator[TransformedColumns]:
+    try:
+        opened = pq.ParquetFile(file)
+        groups, position = _groups_after(opened, skip)
+        for batch in opened.iter_batches(ROWS, row_groups=groups):
+            first, position = position, position + batch.num_rows
+            if position > skip:
+                yield _struct(batch.slice(max(0, skip - first)), position)
+    except (OSError, pa.ArrowException) as error:
+        if isinstance(error, OSError) and type(error) is not OSError:
+            raise
+        raise CorruptStream(f"it is no Parquet file, or a damaged one ({error})") from None
+
+
+def _groups_after(opened: pq.ParquetFile, skip: int) -> tuple[list[int], int]:
+    """The row groups with anything beyond ``skip`` rows, and how many rows are before them."""
+    before = 0
+    for group in range(opened.num_row_groups):
+        rows = opened.metadata.row_group(group).num_rows
+        if before + rows > skip:
+            return list(range(group, opened.num_row_groups)), before
+        before += rows
+    return [], before
+
+
+def _struct(batch: pa.RecordBatch, position: int) -> TransformedColumns:
+    """The columns as one, in the Arrow types that records have."""
+    struct = pa.StructArray.from_arrays(batch.columns, fields=list(batch.schema))
+    schema = from_field(pa.field("value", struct.type, nullable=False))
+    assert schema is not None  # noqa: S101 (a struct has one)
+    field = to_field(schema, "value")
+    options = pc.CastOptions(field.type, allow_time_truncate=True)
+    return TransformedColumns(pc.cast(struct, options=options), field, position)
+
+
+@contextmanager
+def _seekable(stream: BinaryIO) -> Iterator[BinaryIO]:
+    if stream.seekable():
+        yield stream
+        return
+    with tempfile.TemporaryFile(prefix="penstock-") as file:
+        shutil.copyfileobj(stream, file, BLOCK)
+        file.seek(0)
+        yield file
