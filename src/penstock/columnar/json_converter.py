@@ -8,13 +8,13 @@ from typing import ClassVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from penstock.columnar.converter import Converter, Decoded, side
 from penstock.columnar.json_envelope import EnvelopeReader
 from penstock.columnar.json_records import decode_envelopes, json_column
 from penstock.columnar.json_schema import write_schema
 from penstock.columnar.json_text import JsonOptions, Misfit, texts
 from penstock.sdk.config import ConfigDef, ConfigKey, Importance, Type, Width
 from penstock.sdk.config_validators import one_of_ignoring_case
+from penstock.sdk.converters import Converter, Decoded, side
 from penstock.sdk.errors import RecordError
 from penstock.sdk.schema import SCHEMALESS, Schema, from_field
 

@@ -12,10 +12,10 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from penstock.columnar.converter import Decoded
 from penstock.columnar.json_envelope import NOT_JSON, EnvelopeReader
 from penstock.columnar.json_text import JsonOptions, Misfit
 from penstock.columnar.json_values import InexactNumber, filled_column, spread
+from penstock.sdk.converters import Decoded
 from penstock.sdk.errors import RecordError
 from penstock.sdk.schema import SCHEMALESS, Schema, to_field
 

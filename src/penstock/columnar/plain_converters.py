@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import orjson
 import pyarrow as pa
 
-from penstock.columnar.converter import Converter, Decoded, side
 from penstock.columnar.json_text import float_texts
 from penstock.sdk.config import ConfigDef, ConfigKey, Importance, Width, invalid_value
+from penstock.sdk.converters import Converter, Decoded, side
 from penstock.sdk.errors import RecordError
 from penstock.sdk.schema import Schema, SchemaType, from_field, is_schemaless, to_field
 

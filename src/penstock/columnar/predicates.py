@@ -10,9 +10,9 @@ import pyarrow as pa
 from pyarrow import compute
 
 from penstock.columnar.java_regex import compiled, java_regex
-from penstock.columnar.predicate import Predicate
 from penstock.sdk.config import ConfigDef, ConfigKey
 from penstock.sdk.config_validators import non_empty
+from penstock.sdk.predicates import Predicate
 
 _PACKAGE = "org.apache.kafka.connect.transforms.predicates"
 

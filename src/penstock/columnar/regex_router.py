@@ -8,8 +8,8 @@ from typing import ClassVar
 import pyarrow as pa
 
 from penstock.columnar.java_regex import compiled, java_regex, replaced_first
-from penstock.columnar.transform import Transform
 from penstock.sdk.config import ConfigDef, ConfigKey, Importance, invalid_value
+from penstock.sdk.transforms import Transform
 
 
 class RegexRouter(Transform):

@@ -72,7 +72,9 @@ class EmbeddedBroker:
         `timeout` seconds); nothing is left running then.
         """
         if self.alive():
-            raise EmbeddedError(f"The broker on {self.data_dir} runs already: call stop() first.")
+            raise EmbeddedError(
+                f"The broker on {self.data_dir} is already running: call stop() first."
+            )
         self.stop()
         self._lock = lock = claim(self.data_dir)
         try:

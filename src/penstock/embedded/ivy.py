@@ -42,8 +42,6 @@ IVY_XML = """\
                 conf="spark->default" transitive="false"/>
     <dependency org="org.apache.spark" name="spark-token-provider-kafka-0-10_2.13" rev="4.0.0"
                 conf="spark->default" transitive="false"/>
-    <dependency org="org.apache.spark" name="spark-avro_2.13" rev="4.0.0"
-                conf="spark->default" transitive="false"/>
     <dependency org="org.apache.kafka" name="kafka-clients" rev="3.9.0"
                 conf="spark->default" transitive="false"/>
     <dependency org="org.apache.commons" name="commons-pool2" rev="2.12.0"

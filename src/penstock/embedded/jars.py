@@ -6,10 +6,11 @@ import hashlib
 import json
 import os
 import shutil
-import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+
+from platformdirs import user_cache_path
 
 from penstock.embedded.errors import JarsUnavailable
 from penstock.embedded.ivy import BROKER_AND_SPARK, IvyError, JarSet, Progress, retrieve
@@ -59,10 +60,7 @@ def cache_folder() -> Path:
     """Return PENSTOCK_CACHE_DIR, or the platform's cache folder for this user."""
     if chosen := os.environ.get("PENSTOCK_CACHE_DIR"):
         return Path(chosen).expanduser().absolute()
-    if xdg := os.environ.get("XDG_CACHE_HOME"):
-        return Path(xdg) / "penstock"
-    home = "~/Library/Caches" if sys.platform == "darwin" else "~/.cache"
-    return Path(home).expanduser() / "penstock"
+    return user_cache_path("penstock", appauthor=False)
 
 
 def is_complete(folder: Path, jar_set: JarSet = BROKER_AND_SPARK) -> bool:

@@ -17,7 +17,8 @@ class FileLock:
     """An exclusive lock on a file that also tells others who holds it.
 
     Holds between processes and between two FileLocks of one process. Not for use by several
-    threads at once. The file stays after release: removing it would let two holders in.
+    threads at once. The file stays after release: removing it would let two holders in. (The
+    package ``filelock`` empties the file to look at it, and so could not tell who the holder is.)
     """
 
     def __init__(self, path: Path) -> None:

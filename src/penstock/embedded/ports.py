@@ -42,7 +42,7 @@ def choose_ports(data_dir: Path, port: int | None) -> Ports:
 
 
 def free_port(other_than: int | None = None) -> int:
-    """Return a loopback port that nobody uses now."""
+    """Return a loopback port that is free now."""
     # Not `random.choice`, so that a seeded program does not meet another one's ports.
     numbers = random.SystemRandom().sample(RANGE, len(RANGE))
     return next(number for number in numbers if number != other_than and is_free(number))

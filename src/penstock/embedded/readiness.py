@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from confluent_kafka import KafkaException
-from confluent_kafka.admin import AdminClient
+
+from penstock.kafka.clients import quiet_admin
 
 ANSWER_SECONDS = 0.5
 
@@ -12,10 +13,9 @@ class Probe:
     """A client that stays quiet about refused connections: they are expected at first."""
 
     def __init__(self, bootstrap_servers: str) -> None:
-        self._admin = AdminClient(
+        self._admin = quiet_admin(
             {
                 "bootstrap.servers": bootstrap_servers,
-                "log_level": 0,
                 "reconnect.backoff.ms": 50,
                 "reconnect.backoff.max.ms": 100,
             }

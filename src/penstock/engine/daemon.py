@@ -15,8 +15,8 @@ import pandas  # noqa: F401
 import pyarrow
 from pyspark.daemon import manager
 
-import penstock.engine.sink_lease
-import penstock.engine.source_lease  # noqa: F401
+import penstock.engine.lease.sink_lease
+import penstock.engine.lease.source_lease  # noqa: F401
 
 
 def main() -> None:
@@ -28,9 +28,9 @@ def main() -> None:
 
 
 def _collect_garbage_less_often() -> None:
-    """A lease makes and drops thousands of short-lived objects at a time, none of them in cycles.
+    """Tune the garbage collector: a lease drops thousands of short-lived objects, none in cycles.
 
-    What is imported is never garbage, and left alone its memory stays shared between workers.
+    Imported modules are never garbage, and if untouched their memory stays shared between workers.
     """
     gc.collect()
     gc.freeze()

@@ -1,7 +1,7 @@
-"""What everybody may do with a topic. Changes nothing.
+"""Which operations the ACLs of a topic allow to everyone. Read-only.
 
-Asked by kafka-python: librdkafka drops the error of this answer, so that brokers without an
-authorizer, which let everybody do everything, would look like brokers that allow nothing.
+Uses kafka-python: librdkafka drops the error in this response, so brokers without an authorizer,
+which allow everything to everyone, would look like brokers that allow nothing.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from penstock.sdk.errors import ConfigError
 
 EVERYBODY = "User:*"
 TOUCHES = frozenset({"ALL", "READ", "WRITE", "DELETE", "ALTER", "ALTER_CONFIGS"})
-"""What nobody but the workers should do with a topic in which they keep configs and offsets."""
+"""Operations that only workers should be allowed on the topics that hold configs and offsets."""
 
 
 class Guard(StrEnum):
-    """Whether brokers ask who somebody is."""
+    """Whether the brokers have an authorizer."""
 
     NONE = "no authorizer"
-    UNTOLD = "nobody answers, or not to us"
+    UNTOLD = "no broker answers, or not to us"
     ACLS = "ACLs"
 
 
 @dataclass(frozen=True)
 class AclLook:
-    """What the brokers say; ``open`` are (topic, operation) pairs that everybody is allowed."""
+    """The brokers' answer; ``open`` are (topic, operation) pairs that everyone is allowed."""
 
     guard: Guard
     open: tuple[tuple[str, str], ...] = ()
@@ -59,7 +59,7 @@ def look_at_acls(connection: Connection, topics: Iterable[str], seconds: float) 
 
 
 def _allowed(client: Any, topic: str) -> list[str]:
-    """What everybody may do with ``topic`` and should not."""
+    """Operations on ``topic`` that everyone is allowed but should not be."""
     from kafka.admin import (
         ACLFilter,
         ACLOperation,

@@ -1,7 +1,7 @@
-"""Client settings as Kafka's documentation names them, in librdkafka's terms.
+"""Translates client settings from the names in Kafka's documentation to librdkafka's.
 
-Most names are the same. The rest is translated here, and what the Java clients alone understand
-is refused by name. Whether librdkafka takes the outcome, it says itself: see ``refusal``.
+Most names are the same. The rest is translated here, and settings that only Java clients have are
+rejected by name. librdkafka itself validates the result: see ``refusal``.
 """
 
 from __future__ import annotations
@@ -45,6 +45,8 @@ HELD: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "enable.idempotence": ("true",),
         "transactional.id": (),
         "transaction.timeout.ms": (),
+        # Both partition as Java clients do: offsets of a source partition stay on one partition.
+        "partitioner": ("murmur2_random", "murmur2"),
         "bootstrap.servers": (),
     },
     "consumer": {
@@ -60,14 +62,14 @@ HELD: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     },
     "admin": {"bootstrap.servers": ()},
 }
-"""Settings that the worker itself has a use for, and the values that it can do with."""
+"""Settings that the worker itself depends on, and the values that work."""
 
 
 Settings = Mapping[str, str]
 
 
 def client_settings(given: Settings) -> dict[str, Any]:
-    """``given`` for a client of librdkafka; ConfigError names a key that has no meaning there."""
+    """``given`` for a librdkafka client; ConfigError names a key that it does not support."""
     settings: dict[str, Any] = {}
     for key in given:
         settings |= translated(key, given)
@@ -75,23 +77,23 @@ def client_settings(given: Settings) -> dict[str, Any]:
 
 
 def acceptable(kind: str, key: str, value: str) -> bool:
-    """Whether the worker gets what it needs of such a client."""
+    """Whether such a client meets the worker's needs."""
     return key not in HELD[kind] or value.strip().lower() in HELD[kind][key]
 
 
 def translated(key: str, given: Settings) -> dict[str, str]:
-    """What one of the given settings means to librdkafka; often just itself."""
+    """What one given setting is in librdkafka; often unchanged."""
     if key in SPECIAL:
         return SPECIAL[key](given)
     if JAVA_ONLY.fullmatch(key):
-        raise ConfigError(f"{key} names Java classes, which cannot run here: leave it out", key=key)
+        raise ConfigError(f"{key} names Java classes, which cannot run here: remove it", key=key)
     return {RENAMED.get(key, key): given[key]}
 
 
 def _buffer_memory(given: Settings) -> dict[str, str]:
     size = given["buffer.memory"].strip()
     if not size.isdigit():
-        raise ConfigError("buffer.memory is a number of bytes", key="buffer.memory")
+        raise ConfigError("buffer.memory must be a number of bytes", key="buffer.memory")
     return {"queue.buffering.max.kbytes": str(max(1, int(size) // 1024))}
 
 
@@ -100,7 +102,7 @@ def _jaas(given: Settings) -> dict[str, str]:
     options = dict(JAAS_OPTION.findall(match["options"])) if match else {}
     if "username" not in options or "password" not in options:
         raise ConfigError(
-            "sasl.jaas.config can be read here only for PlainLoginModule and ScramLoginModule with "
+            "sasl.jaas.config is supported only for PlainLoginModule and ScramLoginModule with "
             'username="..." password="..."; or set sasl.username and sasl.password instead',
             key="sasl.jaas.config",
         )
@@ -109,7 +111,7 @@ def _jaas(given: Settings) -> dict[str, str]:
 
 
 def names_a_group(text: str) -> bool:
-    """Whether a consumer can be made with this ``group.id``: of a blank one, the process dies."""
+    """Whether a consumer can be created with this ``group.id``: a blank one kills the process."""
     return bool(text.strip()) and text.strip().isprintable()
 
 
@@ -142,7 +144,7 @@ def _store(given: Settings, store: str, kinds: set[str], hint: str) -> tuple[str
     guessed = "PKCS12" if file.lower().endswith((".p12", ".pfx")) else "JKS"
     kind = given.get(f"ssl.{store}.type", guessed).strip().upper()
     if kind not in kinds:
-        text = f"{key} is a {kind} file, which cannot be read here: give {hint}"
+        text = f"{key} is a {kind} file, which is not supported: give {hint}"
         raise ConfigError(text, key=key)
     return file, kind
 
@@ -164,7 +166,7 @@ NOWHERE = Connection("")
 
 
 def refusal(kind: str, settings: Mapping[str, Any]) -> str:
-    """What librdkafka has against such a client of ours, in its own words; "" if nothing."""
+    """librdkafka's error message for such a client; "" if it accepts the settings."""
     try:
         if kind == "producer":
             clients.transactional_producer(NOWHERE, "check", **settings)

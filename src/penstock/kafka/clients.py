@@ -6,7 +6,6 @@ librdkafka's names, which for everything a worker sets are Kafka's own.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,24 +13,12 @@ from typing import Any
 from confluent_kafka import Consumer, Producer
 from confluent_kafka.admin import AdminClient, ClusterMetadata
 
+from penstock.kafka import librdkafka
+from penstock.kafka.client_life import OwnedAdmin, OwnedConsumer, OwnedProducer
+from penstock.kafka.client_log import log
+from penstock.kafka.offset_fetcher import OffsetFetcher
 from penstock.kafka.tls_context import tls_context
 from penstock.sdk.errors import ConfigError
-
-log = logging.getLogger(__name__)
-
-
-class _Routine(logging.Filter):
-    """Lowers what librdkafka warns of and then retries by itself."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Keep the record, perhaps as a debug message."""
-        if record.levelno == logging.WARNING and "retrying" in record.getMessage():
-            record.levelno, record.levelname = logging.DEBUG, "DEBUG"
-            return log.isEnabledFor(logging.DEBUG)
-        return True
-
-
-log.addFilter(_Routine())
 
 MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 TRANSACTION_TIMEOUT_MS = 60_000
@@ -42,7 +29,7 @@ KAFKA_PYTHON = {
     "sasl.username": "sasl_plain_username",
     "sasl.password": "sasl_plain_password",
 }
-"""librdkafka's names of settings about who we are, and kafka-python's."""
+"""Authentication settings: librdkafka's names, and kafka-python's."""
 
 
 @dataclass(frozen=True)
@@ -52,10 +39,10 @@ class Connection:
     bootstrap_servers: str
     security: Mapping[str, str] = field(default_factory=dict)
     few_brokers: bool = False
-    """Clients then connect to all of them at once: a producer is ready for transactions in a few
+    """Clients then connect to all brokers at once: a producer is ready for transactions in a few
     milliseconds, where it otherwise takes 50 to 500 to find its coordinator."""
     reading_as: str = "penstock-reader"
-    """The group that readers name. They never join it, but have to be allowed to see it."""
+    """The ``group.id`` of readers. They never join the group, but need permission to see it."""
 
     def settings(self) -> dict[str, Any]:
         """The settings every client shares."""
@@ -69,7 +56,7 @@ class Connection:
         }
 
     def kafka_python_settings(self) -> dict[str, Any]:
-        """The same for a client of kafka-python; ConfigError names what it cannot do."""
+        """The same for a client of kafka-python; ConfigError names what it does not support."""
         known: dict[str, Any] = {
             KAFKA_PYTHON[k]: v for k, v in self.security.items() if k in KAFKA_PYTHON
         }
@@ -93,31 +80,45 @@ SECRET_MARKS = ("password", "jaas", "secret", "token", "key.pem", "keystore.key"
 
 
 def secret_values(settings: Mapping[str, str]) -> list[str]:
-    """Those of the settings that must never be printed."""
+    """The settings among these that must never be printed."""
     return [v for k, v in settings.items() if any(mark in k.lower() for mark in SECRET_MARKS)]
 
 
-class GroupAdmin(AdminClient):
-    """An admin client whose requests to group coordinators survive a broker that went away.
+class GroupAdmin(OwnedAdmin):
+    """An admin client whose requests to group coordinators survive a broker restart.
 
-    librdkafka's client may go on waiting for the coordinator as it was before the broker came
-    back; so those requests have a client of their own, made anew after one was not answered.
+    librdkafka's client may keep waiting for the old coordinator after the broker came back, so
+    these requests have a separate client, which is replaced after an unanswered request.
     """
 
     def __init__(self, connection: Connection, **settings: Any) -> None:
         self._settings = {**connection.settings(), **settings}
         super().__init__(self._settings, logger=log)
         self._coordinators: AdminClient | None = None
+        self._offsets: OffsetFetcher | None = None
+        self._reading = reader_settings(connection)
 
     def coordinators(self) -> AdminClient:
         """The client for requests to coordinators."""
-        found = self._coordinators or AdminClient(self._settings, logger=log)
+        found = self._coordinators or OwnedAdmin(self._settings, logger=log)
         self._coordinators = found
         return found
 
-    def forget_coordinators(self) -> None:
-        """A request to a coordinator was not answered: use another client for the next."""
-        self._coordinators = None
+    def offsets(self) -> OffsetFetcher | None:
+        """The client that fetches committed offsets; None where ``coordinators`` has to."""
+        if self._offsets is None and librdkafka.available():
+            self._offsets = OffsetFetcher(self._reading)
+        return self._offsets
+
+    def forget_coordinators(self, used: object = None) -> None:
+        """A request to a coordinator was not answered: replace the client ``used``.
+
+        The old client is destroyed once no thread waits for one of its responses.
+        """
+        if used is None or used is self._coordinators:
+            self._coordinators = None
+        if used is None or used is self._offsets:
+            self._offsets = None
 
 
 def admin(connection: Connection, **settings: Any) -> GroupAdmin:
@@ -126,17 +127,17 @@ def admin(connection: Connection, **settings: Any) -> GroupAdmin:
 
 
 def few_brokers(cluster: ClusterMetadata) -> bool:
-    """Whether the cluster is small enough for clients that connect to all of it."""
+    """Whether the cluster is small enough for clients to connect to all brokers."""
     return len(cluster.brokers) <= FEW
 
 
 def producer(connection: Connection, **settings: Any) -> Producer:
     """An idempotent producer that partitions as Java clients do."""
-    return Producer(
+    return OwnedProducer(
         {
             **connection.settings(),
             "enable.idempotence": True,
-            # librdkafka's own default would put keys on other partitions than Java clients do.
+            # librdkafka's default would put keys on different partitions than Java clients do.
             "partitioner": "murmur2_random",
             "message.max.bytes": MAX_MESSAGE_BYTES,
             "queue.buffering.max.messages": 1_000_000,
@@ -154,7 +155,7 @@ def transactional_producer(
 ) -> Producer:
     """A producer for transactions.
 
-    Only failures are reported record by record: that all were delivered, the commit says.
+    Only failures are reported per record: a successful commit means that all were delivered.
     """
     return producer(
         connection,
@@ -174,9 +175,19 @@ def reader(
     group: str | None = None,
     **settings: Any,
 ) -> Consumer:
-    """A consumer for ``assign``: it belongs to no group, stores nothing, reports ends."""
+    """A consumer for ``assign``: it joins no group, stores no offsets, reports partition ends."""
     all_settings = reader_settings(connection, committed=committed, group=group, **settings)
-    return Consumer(all_settings, logger=log)
+    return OwnedConsumer(all_settings, logger=log)
+
+
+def group_consumer(settings: Mapping[str, Any]) -> Consumer:
+    """A consumer for ``subscribe``, with exactly these settings."""
+    return OwnedConsumer(settings, logger=log)
+
+
+def quiet_admin(settings: Mapping[str, Any]) -> AdminClient:
+    """An admin client that logs nothing, for checking whether there is a broker at all."""
+    return OwnedAdmin({**settings, "log_level": 0}, logger=log)
 
 
 def reader_settings(
@@ -204,7 +215,7 @@ def reader_settings(
 
 
 def group_metadata(connection: Connection, group: str) -> bytes:
-    """Metadata for offset commits to ``group`` by somebody who is no member of it."""
+    """Metadata for offset commits to ``group`` from outside the group."""
     consumer = reader(connection, group=group)
     try:
         return bytes(consumer.consumer_group_metadata())

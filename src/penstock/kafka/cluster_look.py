@@ -1,4 +1,4 @@
-"""A look at a cluster from outside: who answers, or why nobody does. Writes nothing."""
+"""Checks a cluster from outside: which brokers answer, or why none does. Read-only."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ import time
 from dataclasses import dataclass
 
 from confluent_kafka import KafkaError, KafkaException
-from confluent_kafka.admin import AdminClient
 
-from penstock.kafka.clients import Connection, log
+from penstock.kafka.clients import Connection, quiet_admin
 
 POLL_SECONDS = 0.05
 
 
 @dataclass(frozen=True)
 class Broker:
-    """A broker, and the address that it tells its clients."""
+    """A broker, and the address that it advertises."""
 
     id: int
     host: str
@@ -34,14 +33,14 @@ class Broker:
 
 @dataclass(frozen=True)
 class ClusterLook:
-    """What a cluster says of itself."""
+    """What a cluster reports about itself."""
 
     cluster_id: str
     brokers: tuple[Broker, ...]
 
 
-class Unreachable(Exception):  # noqa: N818 - named for what is the case
-    """Nobody answered; ``code`` is librdkafka's number of the cause, the text says more."""
+class Unreachable(Exception):  # noqa: N818 - named for the state
+    """No broker answered; ``code`` is librdkafka's error code, the text has the details."""
 
     def __init__(self, code: int, text: str) -> None:
         super().__init__(text)
@@ -49,11 +48,10 @@ class Unreachable(Exception):  # noqa: N818 - named for what is the case
 
 
 def look(connection: Connection, seconds: float) -> ClusterLook:
-    """Ask for the cluster's members; Unreachable after ``seconds``, or once all have refused."""
+    """Ask for the cluster's brokers; Unreachable after ``seconds``, or once all have refused."""
     heard: list[KafkaError] = []
-    settings = {**connection.settings(), "log_level": 0, "error_cb": heard.append}
     try:
-        admin = AdminClient(settings, logger=log)
+        admin = quiet_admin({**connection.settings(), "error_cb": heard.append})
         answer = admin.describe_cluster(request_timeout=seconds)
         deadline = time.monotonic() + seconds
         while not answer.done() and time.monotonic() < deadline and not _hopeless(heard):

@@ -1,13 +1,12 @@
-"""A consumer that gives Arrow columns, without a Python object per record.
+"""A consumer that returns Arrow columns, without a Python object per record.
 
-It is made with the C library's own functions: a consumer of confluent_kafka has callbacks that
-only its own calls may lead to.
+It uses the C library's own functions: a consumer of confluent_kafka has callbacks that may run only
+inside its own calls.
 """
 
 from __future__ import annotations
 
 import ctypes
-import logging
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -19,15 +18,13 @@ import numpy.typing as npt
 import pyarrow as pa
 from confluent_kafka import KafkaError, KafkaException
 
-from penstock.kafka import librdkafka
-from penstock.kafka.clients import log
-from penstock.kafka.librdkafka import ERROR_CALLBACK, LOG_CALLBACK, MESSAGE
+from penstock.kafka.client_errors import gets_over
+from penstock.kafka.librdkafka import MESSAGE
+from penstock.kafka.raw_consumer import RawConsumer
 
-_CONSUMER: Final = 1
-_SYSLOG_WARNING: Final = 4
-_SYSLOG_INFO: Final = 6
-_WINDOW_BITS: Final = 30
-"""Of the memory from which values are copied together: Arrow counts in 32 bits."""
+_WINDOW_BITS: Final = 24
+"""Limit on the span of memory from which values are copied in one piece: Arrow allocates half of
+the distance between the first and the last value, whatever is in between."""
 
 Ints = npt.NDArray[np.int64]
 
@@ -46,7 +43,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Signal:
-    """Not a record: the end of a partition, or an error; the topic is empty if it is of none."""
+    """Not a record but the end of a partition, or an error; ``topic`` is empty if it names none."""
 
     error: KafkaError
     topic: str = ""
@@ -54,8 +51,8 @@ class Signal:
     offset: int = 0
 
 
-class ColumnConsumer:
-    """Reads partitions from given offsets on. Belongs to one thread.
+class ColumnConsumer(RawConsumer):
+    """Reads partitions from given offsets. Not thread-safe.
 
     Only where ``librdkafka.available``.
     """
@@ -67,40 +64,16 @@ class ColumnConsumer:
         *,
         timestamps: bool,
     ) -> None:
-        """KafkaException if the settings do not do. They are those of confluent_kafka."""
-        self._library = library = librdkafka.loaded()
+        """KafkaException if the settings, which are confluent_kafka's, are invalid."""
         self._timestamps = timestamps
         self._errors: deque[Signal] = deque(maxlen=100)
-        # Kept as long as the client lives, which calls them.
-        self._callbacks = LOG_CALLBACK(_log), ERROR_CALLBACK(self._note_error)
-        self._client: int | None = self._made(settings)
-        self._queue = library.call.queue_get_consumer(self._client)
-        self._assign(starts)
-
-    def _made(self, settings: Mapping[str, Any]) -> int:
-        call = self._library.call
-        conf = call.conf_new()
+        super().__init__(settings, self._note_error)
+        self._queue = self._library.call.queue_get_consumer(self._client)
         try:
-            for name, value in settings.items():
-                self._set(conf, name, value)
-        except KafkaException:
-            call.conf_destroy(conf)
+            self._assign(starts)
+        except BaseException:
+            self.close()
             raise
-        call.conf_set_log_cb(conf, self._callbacks[0])
-        call.conf_set_error_cb(conf, self._callbacks[1])
-        text = ctypes.create_string_buffer(512)
-        client = call.new(_CONSUMER, conf, text, len(text))
-        if not client:
-            call.conf_destroy(conf)
-            raise _invalid(text)
-        call.poll_set_consumer(client)
-        return int(client)
-
-    def _set(self, conf: int, name: str, value: Any) -> None:
-        text = ctypes.create_string_buffer(512)
-        written = str(value).lower() if isinstance(value, bool) else str(value)
-        if self._library.call.conf_set(conf, name.encode(), written.encode(), text, len(text)):
-            raise _invalid(text)
 
     def _assign(self, starts: Mapping[tuple[str, int], int]) -> None:
         call = self._library.call
@@ -115,19 +88,18 @@ class ColumnConsumer:
         if code:
             raise KafkaException(KafkaError(code))
 
-    def _note_error(self, _client: int, code: int, text: bytes, _opaque: int) -> None:
-        self._errors.append(Signal(KafkaError(code, text.decode(errors="replace"))))
+    def _note_error(self, error: KafkaError) -> None:
+        if not gets_over(error):
+            self._errors.append(Signal(error))
 
     def close(self) -> None:
-        """Leave nothing behind; may be called twice."""
-        client, self._client = self._client, None
-        if client is not None:
+        """Destroy the client; may be called twice."""
+        if self._client is not None:
             self._library.call.queue_destroy(self._queue)
-            self._library.call.consumer_close(client)
-            self._library.call.destroy(client)
+        super().close()
 
     def take(self, most: int, patience: float) -> tuple[list[Run], list[Signal]]:
-        """At most ``most`` records, and signals; waits up to ``patience`` seconds for a first."""
+        """At most ``most`` records, and signals; waits up to ``patience`` seconds for the first."""
         pointers = np.empty(most, np.int64)
         count = self._into(pointers[:1], patience)
         if count and most > 1:
@@ -168,7 +140,7 @@ class ColumnConsumer:
         return pa.array(times, pa.int64(), size=len(pointers))
 
     def _signals(self, fields: _Fields) -> list[Signal]:
-        """With an error, the value is its text."""
+        """For an error, the value is its text."""
         texts = _gathered(fields.large("value"), fields.large("value_length")).to_pylist()
         columns = zip(
             fields.small("error").tolist(),
@@ -188,27 +160,12 @@ class ColumnConsumer:
         return str(name.decode())
 
 
-def _invalid(text: ctypes.Array[ctypes.c_char]) -> KafkaException:
-    message = text.value.decode(errors="replace")
-    return KafkaException(KafkaError(KafkaError._INVALID_ARG, message))
-
-
-def _log(_client: int, level: int, kind: bytes, line: bytes) -> None:
-    severe = logging.WARNING if level <= _SYSLOG_WARNING else logging.INFO
-    log.log(
-        severe if level <= _SYSLOG_INFO else logging.DEBUG,
-        "%s %s",
-        kind.decode(errors="replace"),
-        line.decode(errors="replace"),
-    )
-
-
 class _Fields:
-    """The fields of messages that lie scattered in memory, each as an array."""
+    """The fields of messages scattered in memory, each as an array."""
 
     def __init__(self, pointers: Ints) -> None:
         self.pointers = pointers
-        # A view of all that lies between the first and the last; only the messages are looked at.
+        # A view of everything between the first and the last; only the messages are read.
         self._base = int(pointers.min())
         words = (int(pointers.max()) - self._base + MESSAGE.itemsize) // 8
         self._words = np.ctypeslib.as_array((ctypes.c_int64 * words).from_address(self._base))
@@ -219,7 +176,7 @@ class _Fields:
         return self._words[self._at + _place(name) // 8]
 
     def small(self, name: str) -> npt.NDArray[np.int32]:
-        """A field of four bytes, which has eight to itself."""
+        """A field of four bytes, padded to eight."""
         return self.large(name).astype(np.int32)
 
     def by_partition(self) -> list[_Fields]:
@@ -259,7 +216,7 @@ def _copied(addresses: Ints, lengths: Ints) -> pa.Array:
 
 
 def _copied_upwards(addresses: Ints, lengths: Ints) -> pa.Array:
-    """Values that lie one behind the other, with gaps: every second one of an array of both."""
+    """Values stored one after the other, with gaps: every second element of an array of both."""
     rows, base = len(addresses), int(addresses[0])
     bounds = np.empty(2 * rows + 1, np.int32)
     bounds[0:-1:2] = addresses - base

@@ -1,4 +1,4 @@
-"""Arrow columns into a producer's queue, without a Python object or call per record.
+"""Puts Arrow columns into a producer's queue, without a Python object or call per record.
 
 ``Producer.produce`` takes one record and costs about a microsecond, most of it Python's. The C
 library takes whole arrays of messages, which point into Arrow's buffers.
@@ -19,16 +19,21 @@ from penstock.kafka.librdkafka import MESSAGE, handle
 
 _ANY_PARTITION: Final = -1
 _COPY: Final = 0x2
-"""The library copies what the messages point to: our columns may go at once."""
+"""The library copies what the messages point to, so our columns can be freed right away."""
 
 _NOTHING: Final = ctypes.create_string_buffer(1)
-"""Where empty payloads point: no address at all would mean null."""
+"""The address of empty payloads: a null pointer would mean a null value."""
+
+
+def takes_columns(producer: Producer) -> bool:
+    """Whether ``ColumnQueue`` works with this producer."""
+    return librdkafka.available() and librdkafka.holds(producer)
 
 
 class ColumnQueue:
-    """The records of two binary columns on their way into a producer's queue, in order.
+    """Puts the records of two binary columns into a producer's queue, in order.
 
-    Only where ``librdkafka.available``.
+    Only where ``takes_columns``.
     """
 
     def __init__(self, producer: Producer, topic: str, keys: pa.Array, values: pa.Array) -> None:
@@ -38,10 +43,10 @@ class ColumnQueue:
         self._left = _messages(*self._columns)
 
     def push(self) -> bool:
-        """Queue what is left; False if the queue is full before all is in it.
+        """Queue the remaining records; False if the queue fills up first.
 
-        Raises KafkaException if a record is refused. Later ones may have been queued then, so
-        the transaction must not be committed any more.
+        Raises KafkaException if a record is rejected. Later records may have been queued by then,
+        so the transaction must not be committed.
         """
         if not len(self._left):
             return True
@@ -67,7 +72,7 @@ def _unable(code: int) -> KafkaException:
 
 
 def _queue(producer: Producer, topic: str, messages: npt.NDArray[Any]) -> None:
-    """Let the library copy the messages, and note in each that it did not take why."""
+    """Let the library copy the messages; it sets an error in each that it did not take."""
     library = librdkafka.loaded()
     client = handle(producer)
     nameable = client and "\0" not in topic
@@ -95,7 +100,7 @@ def _messages(keys: pa.Array, values: pa.Array) -> npt.NDArray[Any]:
 
 
 def _parts(column: pa.Array) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """The address, none for a null, and the length of each value of the column."""
+    """The address (none for a null) and the length of each value of the column."""
     _, offsets, data = column.buffers()
     wide = pa.types.is_large_binary(column.type)
     bounds = np.frombuffer(offsets, np.int64 if wide else np.int32)

@@ -1,12 +1,13 @@
 """A compacted topic as a table that this process follows.
 
-Life: ``start`` creates the topic if needed and follows it from its beginning on a thread of its
-own; every record reaches ``on_record`` in order, tombstones included. ``read_to_end`` returns once
-everything that had been written before the call has been seen. ``stop`` ends the thread.
+Life: ``start`` creates the topic if needed and follows it from its beginning on its own thread;
+every record reaches ``on_record`` in order, tombstones included. ``read_to_end`` returns once
+everything written before the call has been seen. ``stop`` ends the thread. Partitions added to the
+topic later are followed too: immediately by ``read_to_end``, otherwise within seconds.
 
 Readers are read_committed, yet "the end" is the high watermark, not the last stable offset: a
-read_committed reader stops at anybody's open transaction, and a record committed behind it would
-be missed if its stopping place were taken for the end.
+read_committed reader stops at any open transaction, and would miss records committed after that
+point if it treated it as the end.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
@@ -23,17 +24,22 @@ from confluent_kafka.admin import AdminClient
 
 from penstock.kafka import topics
 from penstock.kafka.clients import Connection, reader
-from penstock.kafka.errors import BrokerUnavailable
+from penstock.kafka.compacted_topics import ensure_compacted, partitions_now, too_many
+from penstock.kafka.errors import BrokerUnavailable, KafkaFault
 
 log = logging.getLogger(__name__)
 
 REST: dict[str, Any] = {"fetch.wait.max.ms": 500}
-"""For topics without transactions. Behind the marker that ends one, a reader learns only by waiting
-in vain that it has reached the end, so that it waits for less; elsewhere records tell."""
+"""For topics without transactions, whose last record shows that the end is reached. After a marker
+that ends a transaction, a reader learns that only when a poll times out, so it polls for less."""
 
 
 GONE_SECONDS = 2.0
 """A topic that was there and is unknown for this long has been deleted."""
+
+GROWTH_SECONDS, LOOK_SECONDS = 10.0, 5.0
+"""How often an idle follower checks whether its topic has more partitions, and how long it waits
+for an answer."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +50,8 @@ class LogRecord:
     value: bytes | None
     partition: int
     offset: int
+    timestamp: int = field(default=0, compare=False)
+    """Milliseconds, by the producer's clock or the broker's, as the topic is configured."""
 
 
 class CompactedLog:
@@ -61,9 +69,9 @@ class CompactedLog:
         transactional: bool = True,
         single: bool = False,
     ) -> None:
-        """``transactional``: whether it is, or ever was, written to in transactions.
+        """``transactional``: whether the topic is, or ever was, written in transactions.
 
-        ``single``: whether a topic with more than one partition is to be refused.
+        ``single``: whether to reject a topic with more than one partition.
         """
         self.topic = topic
         self._connection = connection
@@ -80,8 +88,8 @@ class CompactedLog:
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Create the topic if it is missing, and begin to follow it."""
-        self._partitions = topics.ensure_compacted(
+        """Create the topic if it is missing, and start following it."""
+        self._partitions = ensure_compacted(
             self._admin,
             self.topic,
             partitions=self._partitions,
@@ -93,7 +101,7 @@ class CompactedLog:
         self._thread.start()
 
     def begin_to_stop(self) -> None:
-        """Let the follower end, without waiting for it as ``stop`` does."""
+        """Tell the follower to end, without waiting for it as ``stop`` does."""
         self._stopping.set()
 
     def stop(self) -> None:
@@ -102,18 +110,24 @@ class CompactedLog:
         if self._thread is not None:
             self._thread.join(timeout=5)
 
-    def read_to_end(self, timeout: float = 75.0) -> None:
+    @property
+    def partitions(self) -> int:
+        """How many partitions the topic has; known after ``start``."""
+        return self._partitions
+
+    def read_to_end(self, timeout: float = 75.0, partitions: Iterable[int] | None = None) -> None:
         """Return when everything written before this call has reached ``on_record``.
 
-        May wait for another's open transaction to end: that takes as long as its timeout, 60 s.
+        May wait for another producer's open transaction: at most its timeout, 60 s.
+        Reads ``partitions`` only; by default all.
         """
         deadline = time.monotonic() + timeout
-        self._wait_until_read(self._wait_for_ends(deadline), deadline, timeout)
+        self._wait_until_read(self._wait_for_ends(deadline, partitions), deadline, timeout)
 
     def read_past(self, partition: int, offset: int, timeout: float = 75.0) -> None:
         """Return when the committed record at ``offset`` has reached ``on_record``.
 
-        Sooner than ``read_to_end``, which learns only by waiting in vain that nothing follows.
+        Faster than ``read_to_end``, which has to wait for a poll to time out.
         """
         wanted = {(self.topic, partition): offset + 1}
         self._wait_until_read(wanted, time.monotonic() + timeout, timeout)
@@ -127,38 +141,73 @@ class CompactedLog:
                 if left <= 0 or self._stopping.is_set():
                     raise BrokerUnavailable(
                         f"could not read topic {self.topic} to its end in {timeout:.0f} s "
-                        f"(partition {behind[0]} is still behind)"
+                        f"(partition {behind[0]} is still lagging)"
                     )
                 self._moved.wait(min(left, 1.0))
 
-    def _wait_for_ends(self, deadline: float) -> dict[topics.Position, int]:
-        """The high watermarks of all partitions; a topic made just now is unknown for a moment."""
-        partitions = [(self.topic, p) for p in self._positions]
+    def _wait_for_ends(
+        self, deadline: float, wanted: Iterable[int] | None
+    ) -> dict[topics.Position, int]:
+        """The high watermarks of partitions; a new topic is unknown for a moment."""
         if self._known:
             deadline = min(deadline, time.monotonic() + GONE_SECONDS)
         while True:
-            found = topics.ends(self._admin, partitions, committed=False)
-            if len(found) == len(partitions):
-                self._known = True
-                return found
+            # Asked for the ends of a deleted topic, the client looks for its leaders for long.
+            if self._notice_growth():
+                numbers = list(self._positions) if wanted is None else wanted
+                partitions = [(self.topic, p) for p in numbers]
+                found = topics.ends(self._admin, partitions, committed=False)
+                if len(found) == len(partitions):
+                    self._known = True
+                    return found
             if time.monotonic() > deadline or self._stopping.wait(0.1):
-                raise BrokerUnavailable(f"topic {self.topic} does not exist any more")
+                raise BrokerUnavailable(f"topic {self.topic} no longer exists")
 
     def _behind(self, wanted: dict[topics.Position, int]) -> list[int]:
         return [p for (_, p), end in wanted.items() if self._positions.get(p, 0) < end]
 
     def _follow(self) -> None:
         consumer = reader(self._connection, **self._reading)
+        followed: set[int] = set()
+        looked = time.monotonic()
         try:
-            consumer.assign([TopicPartition(self.topic, p, 0) for p in self._positions])
             while not self._stopping.is_set():
+                if time.monotonic() - looked > GROWTH_SECONDS:
+                    looked = time.monotonic()
+                    self._look_for_growth()
+                self._assign(consumer, followed)
                 self._take(consumer)
         finally:
             consumer.close()
 
+    def _assign(self, consumer: Consumer, followed: set[int]) -> None:
+        """Start reading, from the beginning, the partitions that are not ``followed`` yet."""
+        new = self._positions.keys() - followed
+        if new:
+            consumer.incremental_assign([TopicPartition(self.topic, p, 0) for p in sorted(new)])
+            followed |= new
+
+    def _look_for_growth(self) -> None:
+        try:
+            self._notice_growth(LOOK_SECONDS)
+        except KafkaFault as error:
+            log.debug("partitions of topic %s: %s", self.topic, error)
+
+    def _notice_growth(self, timeout: float = topics.ADMIN_TIMEOUT) -> bool:
+        """Follow partitions that were added since the start; whether the topic exists."""
+        count = partitions_now(self._admin, self.topic, timeout)
+        with self._moved:
+            new = [p for p in range(count) if p not in self._positions]
+            self._positions |= dict.fromkeys(new, 0)
+        if new and self._single:
+            log.error("%s", too_many(self.topic, count))
+        elif new:
+            log.info("topic %s has %d partitions now", self.topic, count)
+        return count > 0
+
     def _take(self, consumer: Consumer) -> None:
         try:
-            # Asked for many, the client waits for many: so one first, then those that are there.
+            # Asked for many, the client waits for many: so take one first, then what is available.
             first = consumer.poll(0.5)
             # A tombstone has no length, so it counts as false.
             messages = [] if first is None else [first, *consumer.consume(1000, timeout=0)]
@@ -177,7 +226,8 @@ class CompactedLog:
         error = message.error()
         partition, offset = message.partition() or 0, message.offset() or 0
         if error is None:
-            self._deliver(LogRecord(message.key(), message.value(), partition, offset))
+            written = message.timestamp()[1]
+            self._deliver(LogRecord(message.key(), message.value(), partition, offset, written))
             self._positions[partition] = offset + 1
         elif error.code() == KafkaError._PARTITION_EOF:
             # Markers and aborted records move the end on without ever being delivered.

@@ -1,4 +1,4 @@
-"""What only kafka-python can ask a cluster for: its version and its clock. Writes nothing."""
+"""Asks a cluster for what only kafka-python can: its version and its clock. Read-only."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ MOST_ANSWERS = 4
 
 @dataclass(frozen=True)
 class ControllerLook:
-    """What a cluster says of itself."""
+    """What a cluster reports about itself."""
 
     version: str = ""
-    """The newest Kafka release whose requests the broker knows, such as 4.3; empty: unknown."""
+    """The newest Kafka release whose requests the broker supports, e.g. 4.3; empty: unknown."""
     ahead: float | None = None
-    """Seconds by which the controller's clock is ahead of ours; None: it does not tell."""
+    """Seconds by which the controller's clock is ahead of ours; None: unknown."""
 
 
 def look_at_controller(connection: Connection, broker: int, seconds: float) -> ControllerLook:
-    """Ask ``broker``; what it does not tell, or not in time, stays unknown."""
+    """Ask ``broker``; what it does not answer in time stays unknown."""
     # Imported here: nothing else needs it so early, and confluent-kafka cannot do it.
     from kafka.admin import KafkaAdminClient
     from kafka.errors import KafkaError
@@ -46,7 +46,7 @@ def look_at_controller(connection: Connection, broker: int, seconds: float) -> C
 
 
 def _ahead(client: Any, no_answer: type[Exception], seconds: float) -> float | None:
-    """By the quickest of a few answers: the longer one takes, the less it tells."""
+    """Uses the fastest of a few answers, which is the most accurate."""
     answers: list[tuple[float, float]] = []
     with contextlib.suppress(no_answer):
         while (told := _told(client)) is not None:
@@ -58,9 +58,9 @@ def _ahead(client: Any, no_answer: type[Exception], seconds: float) -> float | N
 
 
 def _told(client: Any) -> tuple[float, float] | None:
-    """How long the answer took, and how far ahead that clock is.
+    """How long the answer took, and how far ahead the controller's clock is.
 
-    The quorum's leader has caught up with itself at the moment it answers: that is its clock.
+    The quorum leader's own "last caught up" timestamp is its clock at the time of the answer.
     """
     asked = time.time()
     (topic,) = client.describe_metadata_quorum()["topics"]
@@ -71,7 +71,7 @@ def _told(client: Any) -> tuple[float, float] | None:
         for voter in quorum["current_voters"]
         if voter["replica_id"] == quorum["leader_id"]
     ]
-    # Releases before 3.3 have no such time, and say -1.
+    # Releases before 3.3 do not have this timestamp and return -1.
     if not told or told[0] <= 0:
         return None
     return answered - asked, told[0] / 1000 - (asked + answered) / 2

@@ -1,12 +1,12 @@
 """Kafka's errors, sorted by what the caller has to do.
 
 KafkaFault
-├── LeaseLost        another producer or worker has taken over: start again from rule 1
-├── OutcomeUnknown   a commit may or may not have happened: start again from rule 1
+├── LeaseLost        another producer or worker has taken over: recover by rule 1
+├── OutcomeUnknown   a commit may or may not have happened: recover by rule 1
 ├── TransactionAborted   nothing was written: begin a new transaction
 ├── RecordRefused    this record can never be written; the message says why
-├── AccessDenied     the brokers' ACLs forbid it: nothing will change before somebody grants it
-└── BrokerUnavailable    nobody answered in time; try again later
+├── AccessDenied     the brokers' ACLs forbid it: retrying is no use until they are changed
+└── BrokerUnavailable    no broker answered in time; try again later
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ DENIED = frozenset(
         KafkaError.CLUSTER_AUTHORIZATION_FAILED,
     }
 )
-"""What brokers with an authorizer answer to a principal that no ACL allows what it asks for."""
+"""What brokers with an authorizer answer if no ACL allows the request."""
 
 LEADERLESS = frozenset(
     {
@@ -56,7 +56,7 @@ LEADERLESS = frozenset(
         KafkaError._NOENT,
     }
 )
-"""What a partition answers that was made, or lost its leader, a moment ago."""
+"""Errors of a partition that was just created, or just lost its leader."""
 
 PASSING = LEADERLESS | frozenset(
     {
@@ -74,7 +74,7 @@ PASSING = LEADERLESS | frozenset(
         KafkaError.REQUEST_TIMED_OUT,
     }
 )
-"""What a cluster answers while it is starting, moving leaders or out of reach."""
+"""Errors of a cluster that is starting, moving leaders or unreachable."""
 
 
 class KafkaFault(Exception):
@@ -92,7 +92,7 @@ class OutcomeUnknown(KafkaFault):
 class TransactionAborted(KafkaFault):
     """The transaction was rolled back and may be tried again.
 
-    ``passing`` says that the cause is the cluster's present state, not what was sent.
+    ``passing`` says that the cause is the cluster's current state, not what was sent.
     """
 
     def __init__(self, message: str, *, passing: bool = True) -> None:
@@ -101,7 +101,7 @@ class TransactionAborted(KafkaFault):
 
 
 class RecordRefused(KafkaFault):
-    """The broker or the client will never take this record."""
+    """The broker or the client will never accept this record."""
 
 
 class AccessDenied(KafkaFault):
@@ -110,12 +110,12 @@ class AccessDenied(KafkaFault):
     def __init__(self, what: str, error: KafkaError | KafkaException) -> None:
         super().__init__(
             f"Not allowed to {what} ({describe(error)}). Give the principal the ACLs that "
-            "SECURITY.md lists, and start again what has failed."
+            "SECURITY.md lists, and restart what has failed."
         )
 
 
 def reading_denied(topic: str, group: str, error: KafkaError) -> AccessDenied:
-    """What a reader may not do: the topic is one thing, the group that it names another."""
+    """What a reader is not allowed to do: read the topic, or use the group that it names."""
     if error.code() == KafkaError.GROUP_AUTHORIZATION_FAILED:
         return AccessDenied(f"use group {group}", error)
     return AccessDenied(f"read topic {topic}", error)

@@ -1,7 +1,7 @@
-"""Refuses a group that workers of another kind are using: real Kafka Connect's.
+"""Rejects a group that workers of another kind are using: real Kafka Connect's.
 
-Consumers of ours and workers of Kafka Connect speak different protocols inside a group. The broker
-lets only one kind in at a time, but says so in words that help nobody, and only after the storage
+Our consumers and Kafka Connect's workers use different protocols within a group. The broker admits
+only one kind at a time, but its error message does not help, and comes only after the storage
 topics have been opened.
 """
 
@@ -31,16 +31,16 @@ class GroupTaken(KafkaFault):
 def refuse_foreign_group(client: AdminClient, connection: Connection, group: str) -> None:
     """GroupTaken while ``group`` has members of another protocol type than ours.
 
-    A broker that has just started may not know its groups yet. If it does not say in time, the
-    group counts as free: should it not be, the broker will not let this worker join. AccessDenied
-    if no ACL lets it.
+    A broker that has just started may not know its groups yet. If it does not answer in time, the
+    group is taken to be free; if it is not, the broker will not let this worker join. AccessDenied
+    if no ACL allows the request.
     """
     if _is_foreign(client, group) and (kind := _living_kind(connection, group)):
         raise GroupTaken(_refusal(group, kind))
 
 
 def _is_foreign(client: AdminClient, group: str) -> bool:
-    """Whether members of another kind are in the group, or were the last to be."""
+    """Whether members of another kind are in the group, or were its last members."""
     deadline = time.monotonic() + WAIT_SECONDS
     while True:
         asked = client.describe_consumer_groups([group], **NEVER)
@@ -54,7 +54,7 @@ def _is_foreign(client: AdminClient, group: str) -> bool:
                 raise AccessDenied(f"see group {group}", error) from error
             if code not in PASSING or time.monotonic() > deadline:
                 log.debug("group %s: %s", group, describe(error))
-                # The client's own word for a group of another protocol type.
+                # The client's error for a group of another protocol type.
                 return bool(code == KafkaError._INVALID_ARG)
             time.sleep(RETRY_SECONDS)
         else:
@@ -74,7 +74,7 @@ def _living_kind(connection: Connection, group: str) -> str | None:
         finally:
             client.close()
     except (KafkaPythonError, ConfigError) as error:
-        log.warning("the broker does not tell who is in group %s: %s", group, error)
+        log.warning("the broker does not say who is in group %s: %s", group, error)
         return None
     alive = (g for g in found if g["group_id"] == group and g["group_state"] not in DESERTED)
     return next((str(entry["protocol_type"]) for entry in alive), None)
@@ -84,7 +84,7 @@ def _refusal(group: str, kind: str) -> str:
     who = "a running Kafka Connect cluster" if kind == "connect" else f"members of type '{kind}'"
     return (
         f"Group '{group}' belongs to {who}. Only one kind of worker can use it at a time: stop "
-        "those workers first and start this one again, which then carries on where they stood (a "
+        "those workers first and start this one again; it then continues where they stopped (a "
         "worker that was killed leaves the group after its session.timeout.ms, 10 s by default). "
-        "To run beside them instead, give this worker another group.id and other storage topics."
+        "To run alongside them, give this worker another group.id and other storage topics."
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -26,20 +26,22 @@ Committed = tuple[int, str]
 """An offset and the metadata text it was committed with."""
 
 UNSTABLE_PAUSE = 0.02
+COMING_PAUSE = 0.1
 COORDINATOR_TIMEOUT = 10.0
 NEVER: dict[str, Any] = {"request_timeout": 3600.0}
-"""A request to a coordinator must not time out inside the client: an answer that comes afterwards
-ends the whole process (librdkafka issue 4605). A worker that was frozen for a while and thaws finds
-both at once. So the waiting, and the giving up, is done here."""
+"""A request to a coordinator must not time out inside the client: a response that comes afterwards
+crashes the process (librdkafka issue 4605). A worker that was frozen for a while and thaws gets
+both at once. So the timeout is handled here."""
 
 T = TypeVar("T")
-
-_waiting: set[AdminClient] = set()
-"""Clients that were given up, until they have their answer."""
 
 
 class GroupInUse(KafkaFault):
     """The group has members, so its offsets cannot be changed from outside."""
+
+
+class _Coming(BrokerUnavailable):
+    """The coordinator is not available yet."""
 
 
 _IN_USE = frozenset({KafkaError.NON_EMPTY_GROUP, KafkaError.UNKNOWN_MEMBER_ID})
@@ -50,24 +52,22 @@ _COMING = frozenset(
         KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
     }
 )
-"""What a cluster answers whose coordinator is about to be there: the first group of a new one."""
+"""Errors while a coordinator is not available yet, as for the first group of a new cluster."""
 _NO_GROUP = frozenset({KafkaError.GROUP_ID_NOT_FOUND, KafkaError.INVALID_GROUP_ID})
 
 
 def committed(
     client: AdminClient, group: str, partitions: Iterable[Position] = ()
 ) -> dict[Position, Committed]:
-    """What ``group`` has committed, once its pending transactions are decided.
+    """What ``group`` has committed, once its pending transactions have completed.
 
-    A transaction is decided some time after its commit has returned. Until then the broker leaves
-    a partition's first offset out of the list: ``partitions`` are asked for by name as well.
+    A transaction completes some time after its commit has returned. Until then the broker leaves
+    a partition's first offset out of the list, so ``partitions`` are also requested by name.
     """
     named = [TopicPartition(t, p) for t, p in partitions]
     deadline = time.monotonic() + ADMIN_TIMEOUT
     while True:
-        # Both at once: asking for a group's offsets takes some 50 ms.
-        asked = [_ask(client, group, None), *([_ask(client, group, named)] if named else ())]
-        found = [partition for answer in asked for partition in answer()]
+        found = _patiently(client, lambda: _committed(client, group, named))
         errors = [tp.error for tp in found if tp.error is not None]
         if not errors:
             return {
@@ -83,17 +83,23 @@ def committed(
         time.sleep(UNSTABLE_PAUSE)
 
 
+def _committed(client: AdminClient, group: str, named: list[TopicPartition]) -> list[Any]:
+    # Both at once: fetching a group's offsets takes some 50 ms.
+    asked = [_ask(client, group, None), *([_ask(client, group, named)] if named else ())]
+    return [partition for answer in asked for partition in answer()]
+
+
 def _ask(
     client: AdminClient, group: str, partitions: list[TopicPartition] | None
-) -> Callable[[], list[TopicPartition]]:
-    """Ask for a group's offsets; what is returned waits for the answer."""
-    request = ConsumerGroupTopicPartitions(group, partitions)
-    coordinators = _coordinators(client)
-    future = coordinators.list_consumer_group_offsets([request], require_stable=True, **NEVER)
+) -> Callable[[], Sequence[Any]]:
+    """Request a group's offsets; returns a function that waits for the answer."""
+    asked, wait = _request(client, group, partitions)
 
-    def answer() -> list[TopicPartition]:
+    def answer() -> Sequence[Any]:
         try:
-            return list(_answer(client, coordinators, future[group]).topic_partitions)
+            return wait()
+        except TimeoutError:
+            raise _no_answer(client, asked) from None
         except KafkaException as error:
             if error.args[0].code() in _NO_GROUP:
                 return []
@@ -102,11 +108,28 @@ def _ask(
     return answer
 
 
+def _request(
+    client: AdminClient, group: str, partitions: list[TopicPartition] | None
+) -> tuple[object, Callable[[], Sequence[Any]]]:
+    """The client, to be kept until the answer arrives, and a function that waits for it."""
+    fetcher = client.offsets() if isinstance(client, GroupAdmin) else None
+    if fetcher is not None:
+        asked = fetcher.ask(group, partitions)
+        return fetcher, lambda: asked.answer(COORDINATOR_TIMEOUT)
+    coordinators = _coordinators(client)
+    request = ConsumerGroupTopicPartitions(group, partitions)
+    future = coordinators.list_consumer_group_offsets([request], require_stable=True, **NEVER)
+    return coordinators, lambda: future[group].result(COORDINATOR_TIMEOUT).topic_partitions
+
+
 def recommit(client: AdminClient, group: str, offsets: Mapping[Position, Committed]) -> None:
     """Set the offsets of an empty group with their metadata; GroupInUse if it has members."""
-    if not offsets:
-        return
     wanted = [TopicPartition(t, p, o, metadata=m) for (t, p), (o, m) in offsets.items()]
+    if wanted:
+        _patiently(client, lambda: _recommit(client, group, wanted))
+
+
+def _recommit(client: AdminClient, group: str, wanted: list[TopicPartition]) -> None:
     coordinators = _coordinators(client)
     try:
         request = ConsumerGroupTopicPartitions(group, wanted)
@@ -125,19 +148,18 @@ def members(client: AdminClient, group: str) -> set[str]:
 
 
 def _members(client: AdminClient, group: str) -> list[MemberDescription]:
-    deadline = time.monotonic() + COORDINATOR_TIMEOUT
-    while True:
-        coordinators = _coordinators(client)
-        try:
-            future = coordinators.describe_consumer_groups([group], **NEVER)
-            return list(_answer(client, coordinators, future[group]).members)
-        except KafkaException as error:
-            code = error.args[0].code()
-            if code in _NO_GROUP:
-                return []
-            if code not in _COMING or time.monotonic() > deadline:
-                raise _fault(client, group, error) from error
-        time.sleep(UNSTABLE_PAUSE)
+    return _patiently(client, lambda: _described(client, group))
+
+
+def _described(client: AdminClient, group: str) -> list[MemberDescription]:
+    coordinators = _coordinators(client)
+    try:
+        future = coordinators.describe_consumer_groups([group], **NEVER)
+        return list(_answer(client, coordinators, future[group]).members)
+    except KafkaException as error:
+        if error.args[0].code() in _NO_GROUP:
+            return []
+        raise _fault(client, group, error) from error
 
 
 @dataclass(frozen=True)
@@ -146,13 +168,13 @@ class GroupMember:
 
     id: str
     instance: str | None
-    """What a static member calls itself."""
+    """The instance id of a static member."""
     topics: frozenset[str]
-    """Of which it has partitions at this moment; none while the group is changing."""
+    """The topics whose partitions it has now; none during a rebalance."""
 
 
 def described_members(client: AdminClient, group: str) -> list[GroupMember]:
-    """The members that ``group`` has now, and what they read."""
+    """The current members of ``group``, and what they read."""
     return [
         GroupMember(str(each.member_id), each.group_instance_id, _topics(each))
         for each in _members(client, group)
@@ -164,14 +186,14 @@ def _topics(member: MemberDescription) -> frozenset[str]:
 
 
 def static_members(client: AdminClient, group: str) -> dict[str | None, str]:
-    """The members that ``group`` has now, by their instance ids; one without has None."""
+    """The current members of ``group``, by instance id; None for members without one."""
     return {member.group_instance_id: str(member.member_id) for member in _members(client, group)}
 
 
 def remove_members(connection: Connection, group: str, members: Mapping[str, str | None]) -> None:
-    """Have static members leave, by their instance ids; those that are gone are fine.
+    """Remove static members, by instance id; members already gone are no error.
 
-    With a member's id, it leaves only if the instance is still that member.
+    With a member id, the instance is removed only if it is still that member.
     """
     # Imported here: only this rare call needs it, and confluent-kafka cannot do it.
     from kafka import errors
@@ -196,7 +218,11 @@ def remove_members(connection: Connection, group: str, members: Mapping[str, str
 
 
 def delete(client: AdminClient, group: str) -> None:
-    """Forget everything ``group`` has committed; a group that does not exist is fine."""
+    """Delete everything ``group`` has committed; a missing group is no error."""
+    _patiently(client, lambda: _delete(client, group))
+
+
+def _delete(client: AdminClient, group: str) -> None:
     coordinators = _coordinators(client)
     try:
         future = coordinators.delete_consumer_groups([group], **NEVER)
@@ -207,7 +233,7 @@ def delete(client: AdminClient, group: str) -> None:
 
 
 def forget(connection: Connection, group: str, partitions: Iterable[Position]) -> None:
-    """Forget the committed offsets of some partitions of an empty group."""
+    """Delete the committed offsets of some partitions of an empty group."""
     # Imported here: only this rare call needs it, and confluent-kafka cannot do it.
     from kafka import TopicPartition as KafkaPythonPartition
     from kafka import errors
@@ -236,7 +262,7 @@ def forget(connection: Connection, group: str, partitions: Iterable[Position]) -
 
 
 def _refused(what: str, error: Any) -> KafkaFault:
-    """What an error of kafka-python's means, whose numbers are Kafka's, as our client's are."""
+    """The fault for an error of kafka-python, whose error codes are Kafka's."""
     if error.errno in DENIED:
         return AccessDenied(what, KafkaError(error.errno))
     return BrokerUnavailable(str(error))
@@ -247,24 +273,42 @@ def _fault(client: AdminClient, group: str, error: KafkaException) -> KafkaFault
         return AccessDenied(f"use group {group}", error)
     if error.args[0].code() in _IN_USE:
         return GroupInUse(describe(error))
-    if isinstance(client, GroupAdmin):
-        client.forget_coordinators()
+    if error.args[0].code() in _COMING:
+        return _Coming(describe(error))
+    _forget(client)
     return BrokerUnavailable(describe(error))
+
+
+def _patiently(client: AdminClient, ask: Callable[[], T]) -> T:
+    """The answer of a coordinator that may not be available yet; retries have no side effects."""
+    deadline = time.monotonic() + COORDINATOR_TIMEOUT
+    while True:
+        try:
+            return ask()
+        except _Coming:
+            if time.monotonic() > deadline:
+                _forget(client)
+                raise
+        time.sleep(COMING_PAUSE)
 
 
 def _answer(client: AdminClient, coordinators: AdminClient, future: Future[T]) -> T:
     try:
         return future.result(COORDINATOR_TIMEOUT)
     except TimeoutError:
-        _waiting.add(coordinators)  # else it would be closed over its request
-        future.add_done_callback(lambda _: _waiting.discard(coordinators))
-        if isinstance(client, GroupAdmin):
-            client.forget_coordinators()
-        raise BrokerUnavailable(
-            f"the coordinator did not answer within {COORDINATOR_TIMEOUT:.0f} s"
-        ) from None
+        raise _no_answer(client, coordinators) from None
+
+
+def _no_answer(client: AdminClient, asked: object) -> BrokerUnavailable:
+    _forget(client, asked)
+    return BrokerUnavailable(f"the coordinator did not answer within {COORDINATOR_TIMEOUT:.0f} s")
+
+
+def _forget(client: AdminClient, asked: object = None) -> None:
+    if isinstance(client, GroupAdmin):
+        client.forget_coordinators(asked)
 
 
 def _coordinators(client: AdminClient) -> AdminClient:
-    """To be kept until the answer is there: a client that nobody holds takes it along."""
+    """Keep this until the answer arrives: the answer is lost if the client is destroyed."""
     return client.coordinators() if isinstance(client, GroupAdmin) else client

@@ -1,11 +1,11 @@
-"""The C library under confluent_kafka, for what that offers only record by record.
+"""The C library under confluent_kafka, for operations that it offers only record by record.
 
-The library's functions and its message are public. What is not is where a producer keeps the
-library's handle: it is the first field in every release from 0.9 to 2.x. Where that is not certain,
-``library`` gives None and callers do without.
+The library's functions and its message struct are public. Where a producer stores the library's
+handle is not: it is the first field in every release from 0.9 to 2.x. ``holds`` verifies that
+with the library itself; if it cannot be verified, callers fall back to the public API.
 
-A client of confluent_kafka calls back into Python only from its own calls: of those functions that
-make callbacks none may be called with its handle.
+A client of confluent_kafka calls back into Python only from its own calls: functions that trigger
+callbacks must not be called with its handle.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ import sys
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from confluent_kafka import Producer, cimpl
+from confluent_kafka import cimpl
 
 _KNOWN: Final = "2."
 
@@ -41,6 +42,11 @@ MESSAGE: Final = np.dtype(
     }
 )
 """``rd_kafka_message_t`` on a 64-bit little-endian machine, without its last field."""
+
+_MEMORY: Final = Path("/proc/self/mem")
+_MARKS: Final = (b"#producer-", b"#consumer-")
+_NEAR: Final = 8192
+"""A client's struct starts with its name, within this many bytes."""
 
 _POINTER, _INT, _SIZE, _TEXT = ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t, ctypes.c_char_p
 LOG_CALLBACK: Final = ctypes.CFUNCTYPE(None, _POINTER, _INT, _TEXT, _TEXT)
@@ -65,18 +71,39 @@ _FUNCTIONS: Final[dict[str, tuple[Any, list[Any]]]] = {
     "topic_partition_list_destroy": (None, [_POINTER]),
     "assign": (_INT, [_POINTER, _POINTER]),
     "queue_get_consumer": (_POINTER, [_POINTER]),
+    "queue_new": (_POINTER, [_POINTER]),
+    "queue_poll": (_POINTER, [_POINTER, _INT]),
     "queue_destroy": (None, [_POINTER]),
     "consume_batch_queue": (ctypes.c_ssize_t, [_POINTER, _INT, _POINTER, _SIZE]),
     "consumer_close": (_INT, [_POINTER]),
     "destroy": (None, [_POINTER]),
+    "brokers_add": (_INT, [_POINTER, _TEXT]),
     "topic_new": (_POINTER, [_POINTER, _TEXT, _POINTER]),
     "topic_destroy": (None, [_POINTER]),
     "produce_batch": (_INT, [_POINTER, ctypes.c_int32, _INT, _POINTER, _INT]),
+    "AdminOptions_new": (_POINTER, [_POINTER, _INT]),
+    "AdminOptions_destroy": (None, [_POINTER]),
+    "AdminOptions_set_request_timeout": (_INT, [_POINTER, _INT, _POINTER, _SIZE]),
+    "AdminOptions_set_require_stable_offsets": (_POINTER, [_POINTER, _INT]),
+    "ListConsumerGroupOffsets_new": (_POINTER, [_TEXT, _POINTER]),
+    "ListConsumerGroupOffsets_destroy": (None, [_POINTER]),
+    "ListConsumerGroupOffsets": (None, [_POINTER, _POINTER, _SIZE, _POINTER, _POINTER]),
+    "event_error": (_INT, [_POINTER]),
+    "event_error_string": (_TEXT, [_POINTER]),
+    "event_destroy": (None, [_POINTER]),
+    "event_ListConsumerGroupOffsets_result": (_POINTER, [_POINTER]),
+    "ListConsumerGroupOffsets_result_groups": (_POINTER, [_POINTER, _POINTER]),
+    "group_result_error": (_POINTER, [_POINTER]),
+    "group_result_partitions": (_POINTER, [_POINTER]),
+    "error_code": (_INT, [_POINTER]),
+    "error_string": (_TEXT, [_POINTER]),
+    "error_destroy": (None, [_POINTER]),
 }
 _BRIEF_FUNCTIONS: Final[dict[str, tuple[Any, list[Any]]]] = {
     "message_destroy": (None, [_POINTER]),
     "message_timestamp": (ctypes.c_int64, [_POINTER, _POINTER]),
     "topic_name": (_TEXT, [_POINTER]),
+    "opaque": (_POINTER, [_POINTER]),
 }
 
 
@@ -86,8 +113,8 @@ class Library:
 
     call: Any
     brief: Any
-    """Those that are called for every record: they keep Python's lock, since to give it up and
-    get it back takes longer than the call."""
+    """Functions called for every record: they keep the GIL, since releasing and reacquiring it
+    takes longer than the call."""
 
 
 class _Functions:
@@ -100,7 +127,7 @@ class _Functions:
 
 @cache
 def library() -> Library | None:
-    """The library that confluent_kafka itself has loaded, if it is one we know."""
+    """The library that confluent_kafka itself has loaded, if it is a known version."""
     if not (version("confluent-kafka").startswith(_KNOWN) and _known_machine()):
         return None
     file = cimpl.__file__
@@ -114,12 +141,12 @@ def library() -> Library | None:
 
 
 def available() -> bool:
-    """Whether there is such a library, and so columns instead of records."""
+    """Whether the library can be used, and so columns instead of records."""
     return library() is not None
 
 
 def loaded() -> Library:
-    """The library, for whoever has made sure that it is ``available``."""
+    """The library; callers check ``available`` first."""
     found = library()
     assert found is not None, "callers ask `available` first"  # noqa: S101 (narrows the type)
     return found
@@ -130,6 +157,27 @@ def _known_machine() -> bool:
     return (sys.implementation.name, sys.byteorder, sizes) == ("cpython", "little", (8, 8))
 
 
-def handle(producer: Producer) -> int | None:
-    """The library's handle of a producer; None once that is closed."""
-    return ctypes.c_void_p.from_address(id(producer) + object.__basicsize__).value
+def handle(client: object) -> int | None:
+    """The library's handle of a client of confluent_kafka; None once that is closed."""
+    return ctypes.c_void_p.from_address(id(client) + object.__basicsize__).value
+
+
+def holds(client: object) -> bool:
+    """Whether ``handle`` is the library's handle of this very client, verified by the library.
+
+    The library is called only once it is certain that one of its clients is at that address.
+    """
+    found = handle(client)
+    library = loaded()
+    return found is not None and _is_client(found) and library.brief.opaque(found) == id(client)
+
+
+def _is_client(address: int) -> bool:
+    """Whether a client of the library is at this address; safe for any address."""
+    try:
+        with _MEMORY.open("rb", buffering=0) as memory:
+            memory.seek(address)
+            head = memory.read(_NEAR)
+            return any(mark in head for mark in _MARKS)
+    except (OSError, ValueError, OverflowError):
+        return False

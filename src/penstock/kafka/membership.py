@@ -1,13 +1,13 @@
 """The worker's membership in its cluster.
 
-Workers of one ``group.id`` subscribe to a one-partition topic; the owner of the partition leads.
-The membership's generation travels with every transaction, so that the broker itself refuses a
+Workers of one ``group.id`` subscribe to a one-partition topic; the owner of the partition is the
+leader. The member's generation is part of every transaction, so the broker itself rejects a
 worker that was frozen for longer than its session and then thaws.
 
 Life: ``start`` joins; ``on_joined(standing)`` is called when this worker has joined, and again
-after every rebalance it survives, with what it is known by from then on; ``on_elected()`` when it
-becomes the leader, after that; ``on_deposed()`` when it no longer is. All are called on the
-membership's own thread and must return quickly.
+after every rebalance it survives, with its new member id and generation; then ``on_elected()`` if
+it became the leader; ``on_deposed()`` when it no longer is. All are called on the membership's own
+thread and must return quickly.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from typing import Any
 
 from confluent_kafka import Consumer
 
-from penstock.kafka.clients import Connection, log
+from penstock.kafka.clients import Connection, group_consumer
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Joined:
-    """How the group knows a member since the last rebalance."""
+    """A member's id and generation since the last rebalance."""
 
     member_id: str
     metadata: bytes
-    """Goes into transactions: the broker then refuses them once it is out of date."""
+    """Part of every transaction: the broker rejects the transaction if this is out of date."""
 
 
 class Membership:
@@ -49,7 +49,7 @@ class Membership:
         on_deposed: Callable[[], None],
         timings: Mapping[str, int],
     ) -> None:
-        """``timings`` are settings of the client: how the group notices who is there."""
+        """``timings`` are the client's settings for sessions and heartbeats."""
         self._topic = topic
         self._on_joined = on_joined
         self._on_elected = on_elected
@@ -83,7 +83,7 @@ class Membership:
             self._thread.join(timeout=5)
 
     def _run(self) -> None:
-        consumer = Consumer(self._settings, logger=log)
+        consumer = group_consumer(self._settings)
         consumer.subscribe(
             [self._topic],
             on_assign=self._assigned,
@@ -102,15 +102,15 @@ class Membership:
             if message is not None and (error := message.error()) is not None:
                 logger.debug("worker group: %s", error.str())
             self._announce(consumer)
-        except Exception:  # whatever it is, a worker that polls no more is lost to its group
+        except Exception:  # a worker that stops polling is removed from its group
             logger.exception("worker group: polling failed; trying again")
             time.sleep(1)
 
     def _announce(self, consumer: Consumer) -> None:
-        """Tell of a new generation also when the assignment stayed what it was."""
+        """Report a new generation even if the assignment did not change."""
         if not self.joined:
             return
-        # librdkafka knows no member id before it has joined, and none once it was thrown out.
+        # librdkafka has no member id before it has joined, nor after it was removed.
         joined = Joined(consumer.memberid() or "", bytes(consumer.consumer_group_metadata()))
         if joined.member_id and joined != self._announced:
             self._announced = joined
@@ -120,11 +120,16 @@ class Membership:
             self._on_elected()
 
     def _assigned(self, _: Consumer, partitions: list[Any]) -> None:
-        # The incremental protocol reports only what is new: an empty list takes nothing away.
+        # The incremental protocol reports only changes: an empty list revokes nothing.
         self.joined = True
-        self.owner = self.owner or bool(partitions)
+        self.owner = self.owner or _leading(partitions)
 
     def _revoked(self, _: Consumer, partitions: list[Any]) -> None:
-        if self.owner and partitions:
+        if self.owner and _leading(partitions):
             self.owner = self._elected = False
             self._on_deposed()
+
+
+def _leading(partitions: list[Any]) -> bool:
+    """Whether they include the leader's partition: the first, if the topic has several."""
+    return any(each.partition == 0 for each in partitions)

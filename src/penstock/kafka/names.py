@@ -1,4 +1,4 @@
-"""Names that Kafka Connect gives to ids and groups, and so do we."""
+"""Names of ids and groups, which are Kafka Connect's."""
 
 from __future__ import annotations
 
@@ -21,13 +21,18 @@ def sink_group(connector: str) -> str:
 
 
 def default_owner(group: str) -> str:
-    """The connector whose group this is if it names no other; "" if it is nobody's."""
+    """The connector whose default group this is; "" if it is no connector's."""
     return group.removeprefix(SINK_PREFIX) if group.startswith(SINK_PREFIX) else ""
 
 
 def worker_topic(group_id: str) -> str:
-    """The one-partition compacted topic whose owner leads the cluster."""
+    """The one-partition compacted topic whose owner is the leader of the cluster."""
     return f"{group_id}-workers"
+
+
+def sink_copies_topic(group_id: str) -> str:
+    """The compacted topic with a copy of every sink's offsets."""
+    return f"{group_id}-sink-offsets"
 
 
 def client_id(kind: str, connector: str, task: int) -> str:

@@ -1,4 +1,4 @@
-"""Writing outside of transactions, where nothing depends on who wrote last."""
+"""Writes outside transactions, where it does not matter which worker wrote last."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ WRITE_SECONDS = 20.0
 
 
 def send_one(connection: Connection, topic: str, key: str, value: bytes) -> None:
-    """Write one record and wait until it is stored; BrokerUnavailable if it is not, in time."""
+    """Write one record and wait until it is stored; BrokerUnavailable if that times out."""
     failures: list[KafkaError] = []
 
     def reported(error: KafkaError | None, _: Message) -> None:

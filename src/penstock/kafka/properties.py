@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from penstock.sdk.errors import ConfigError
 
 ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
-# The key ends at the first =, : or blank that no backslash stands before.
+# The key ends at the first =, : or blank that is not escaped by a backslash.
 ENTRY = re.compile(r"((?:\\.|[^\\=:\s])*)\s*[=:]?\s*(.*)", re.DOTALL)
 ESCAPE = re.compile(r"\\(u(?P<hex>[0-9a-fA-F]{4})|.)", re.DOTALL)
 
@@ -23,7 +23,7 @@ def parse_properties(text: str, source: str) -> dict[str, str]:
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Lines with their continuations joined, and the number at which each begins."""
+    """Lines with their continuations joined, and the number of each one's first line."""
     begun, parts = 0, ""
     for number, line in enumerate(re.split(r"\r\n|\r|\n", text), start=1):
         stripped = line.lstrip(" \t\f")
@@ -49,7 +49,7 @@ def _entry(line: str, where: str) -> tuple[str, str]:
     key, value = match.groups() if match else ("", "")
     if not key:
         raise ConfigError(f"{where}: no key before the value in '{line}'; write key=value")
-    # Java takes such a line for a key with an empty value, which only ever hides a mistake.
+    # Java reads such a line as a key with an empty value, which only hides a mistake.
     if "=" not in line and ":" not in line and not value:
         raise ConfigError(f"{where}: no value in '{line}'; write key=value")
     return _unescape(key, where), _unescape(value, where)

@@ -1,7 +1,7 @@
 """The compacted copy of sink positions, from which they are restored after they expired.
 
-A copy belongs to a connector *and* its group: one that is given another group goes on where that
-group stands, and not where the one before stood.
+A copy belongs to a connector *and* its group: a connector that is given another group continues
+from that group's offsets, not from those of its previous group.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ class SinkGroup(NamedTuple):
 
 
 class Copy(NamedTuple):
-    """What a record says; without a position, that it is forgotten."""
+    """The content of a record; without a position, the copy was deleted."""
 
     sink: SinkGroup
     partition: Position
     committed: Committed | None
     topic_id: str | None = None
-    """Of the topic that was read: one made anew has its name, and another id."""
+    """The id of the topic that was read: a recreated topic has the same name but another id."""
 
 
 def copy_key(sink: SinkGroup, topic: str, partition: int) -> bytes:
-    """The key of the copy of one partition's position; it names a group of the user's choice."""
+    """The key of the copy of one partition's position; it includes a group that the user chose."""
     chosen = [] if sink.group_id == sink_group(sink.connector) else [sink.group_id]
     return dump([PREFIX, sink.connector, topic, partition, *chosen])
 
 
 def copy_value(offset: int, metadata: str, topic_id: str | None = None) -> bytes:
-    """What the copy says."""
+    """The value of the copy."""
     known = {} if topic_id is None else {"topic.id": topic_id}
     return dump({"offset": offset, "metadata": metadata, **known})
 

@@ -1,4 +1,4 @@
-"""librdkafka's settings of TLS as an ``SSLContext``, for clients of kafka-python."""
+"""librdkafka's TLS settings as an ``SSLContext``, for clients of kafka-python."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NO = ("false", "f", "0")
 
 
 def tls_context(settings: Settings) -> ssl.SSLContext:
-    """As these say; ConfigError names those that cannot be used."""
+    """A context with these settings; ConfigError names those that cannot be used."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     _trust(context, settings)
@@ -54,16 +54,16 @@ def _identify(context: ssl.SSLContext, settings: Settings) -> None:
     kinds = ("ssl.certificate", "ssl.key")
     with (
         _named(settings, *(f"{kind}.{form}" for kind in kinds for form in ("location", "pem"))),
-        TemporaryDirectory() as folder,  # for this user's eyes only
+        TemporaryDirectory() as folder,  # readable by this user only
     ):
         certificate, key = (_file(settings, kind, Path(folder)) for kind in kinds)
         if certificate:
-            # Without a password, a key that has one would be asked for on the terminal.
+            # Without a password, OpenSSL would prompt for that of an encrypted key.
             context.load_cert_chain(certificate, key, settings.get("ssl.key.password", ""))
 
 
 def _file(settings: Settings, kind: str, folder: Path) -> str | None:
-    """The file of a certificate or a key; made in ``folder`` if there is only its text."""
+    """The file of a certificate or key; written to ``folder`` if only its text is given."""
     text = settings.get(f"{kind}.pem")
     if text is None:
         return settings.get(f"{kind}.location")

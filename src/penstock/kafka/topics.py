@@ -1,4 +1,4 @@
-"""Topics: create, check, and ask where they end."""
+"""Topics: create them, check them, get their offsets."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import time
 from collections.abc import Iterable, Mapping
 
 from confluent_kafka import (
+    OFFSET_INVALID,
     IsolationLevel,
     KafkaError,
     KafkaException,
     TopicCollection,
     TopicPartition,
 )
-from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, OffsetSpec, ResourceType
+from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
 
 from penstock.kafka.errors import (
     LEADERLESS,
@@ -26,70 +27,6 @@ from penstock.kafka.errors import (
 ADMIN_TIMEOUT = 20.0
 
 
-def ensure_compacted(
-    client: AdminClient,
-    topic: str,
-    *,
-    partitions: int,
-    replication: int = -1,
-    settings: Mapping[str, str] | None = None,
-    single: bool = False,
-) -> int:
-    """Create ``topic`` compacted if it is missing; its number of partitions.
-
-    A topic that exists and is not compacted is refused: it would forget what we store in it. So
-    is one with more than one partition if it must be a ``single`` one: its order would be lost.
-    """
-    config = {**(settings or {}), "cleanup.policy": "compact"}
-    new = NewTopic(topic, partitions, replication, config=config)
-    try:
-        client.create_topics([new], operation_timeout=ADMIN_TIMEOUT)[topic].result(ADMIN_TIMEOUT)
-    except KafkaException as error:
-        # Who may not create topics is told just that, also of one that exists.
-        if is_denied(error) and not partitions_of(client, [topic])[topic]:
-            raise AccessDenied(f"see or create topic {topic}", error) from error
-        if not is_denied(error) and error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
-            raise BrokerUnavailable(f"cannot create topic {topic}: {describe(error)}") from error
-        _refuse_unless_compacted(client, topic)
-    except TimeoutError as error:
-        raise BrokerUnavailable(
-            f"No Kafka broker answered within {ADMIN_TIMEOUT:.0f} s. Check bootstrap.servers "
-            "(--bootstrap-servers), and that the brokers run and can be reached from here."
-        ) from error
-    found = partitions_of(client, [topic])[topic]
-    if single and found > 1:
-        raise KafkaFault(_too_many(topic, found))
-    return found or partitions
-
-
-def _refuse_unless_compacted(client: AdminClient, topic: str) -> None:
-    resource = ConfigResource(ResourceType.TOPIC, topic)
-    try:
-        entries = client.describe_configs([resource])[resource].result(ADMIN_TIMEOUT)
-    except KafkaException as error:
-        if is_denied(error):
-            raise AccessDenied(f"see the settings of topic {topic}", error) from error
-        raise
-    policy = entries["cleanup.policy"].value
-    if policy != "compact":
-        raise KafkaFault(
-            f"Topic '{topic}' has cleanup.policy={policy}, but state is kept there, which "
-            "needs cleanup.policy=compact. Change it with: kafka-configs.sh --bootstrap-server "
-            f"HOST:PORT --alter --entity-type topics --entity-name {topic} "
-            "--add-config cleanup.policy=compact"
-        )
-
-
-def _too_many(topic: str, partitions: int) -> str:
-    return (
-        f"Topic '{topic}' has {partitions} partitions, but the order of all its records counts and "
-        "it must have exactly one. Partitions cannot be taken away: name another topic in the "
-        "worker's configuration or, if nothing in this one is needed, delete it and start again, "
-        "which makes it anew: kafka-topics.sh --bootstrap-server HOST:PORT --delete "
-        f"--topic {topic}"
-    )
-
-
 def ensure_topic(
     client: AdminClient,
     topic: str,
@@ -98,7 +35,7 @@ def ensure_topic(
     replication: int = -1,
     config: Mapping[str, str] | None = None,
 ) -> bool:
-    """Create ``topic`` if it is missing, where not told with the broker's defaults; if it was."""
+    """Create ``topic`` if it is missing, by default with the broker's settings; True if it was."""
     new = NewTopic(topic, partitions, replication, config=dict(config or {}))
     try:
         client.create_topics([new])[topic].result(ADMIN_TIMEOUT)
@@ -130,11 +67,11 @@ def all_topics(client: AdminClient) -> dict[str, int]:
 
 
 def refuse_hidden(client: AdminClient, topics: Iterable[str]) -> None:
-    """AccessDenied if an ACL hides one of these: in a list it looks as if it did not exist."""
+    """AccessDenied if an ACL hides one of these: in a listing it would seem not to exist."""
     wanted = TopicCollection(list(topics))
     if not wanted.topic_names:
         return
-    # Unlike a question for their metadata, this one never creates them.
+    # Unlike a metadata request, this never creates them.
     asked = client.describe_topics(wanted, request_timeout=ADMIN_TIMEOUT)
     for topic, future in asked.items():
         try:
@@ -145,9 +82,9 @@ def refuse_hidden(client: AdminClient, topics: Iterable[str]) -> None:
 
 
 def ids(client: AdminClient, topics: Iterable[str], *, hidden: str | None = None) -> dict[str, str]:
-    """What tells topics from others that had their names before; without those that are gone.
+    """Topic ids, which distinguish a topic from a deleted one of the same name; none if missing.
 
-    Of topics that an ACL keeps from us it is ``hidden``, if that is given.
+    Topics that an ACL hides from us have ``hidden`` as their id, if that is given.
     """
     wanted = TopicCollection(list(topics))
     found: dict[str, str] = {}
@@ -163,7 +100,7 @@ def ids(client: AdminClient, topics: Iterable[str], *, hidden: str | None = None
             elif error.args[0].code() not in GONE:
                 raise unavailable(error) from error
         except TimeoutError:
-            raise BrokerUnavailable(f"nobody has answered about topic {topic}") from None
+            raise BrokerUnavailable(f"no broker has answered about topic {topic}") from None
     return found
 
 
@@ -173,7 +110,7 @@ Position = tuple[str, int]
 def ends(
     client: AdminClient, partitions: Iterable[Position], *, committed: bool
 ) -> dict[Position, int]:
-    """Where partitions end now: the last stable offset if ``committed``, else the high watermark.
+    """End offsets: the last stable offset if ``committed``, otherwise the high watermark.
 
     A partition that the broker cannot answer for is left out.
     """
@@ -210,7 +147,10 @@ def _list_offsets(
         futures = client.list_offsets(asked, isolation_level=level, request_timeout=ADMIN_TIMEOUT)
         for tp, future in futures.items():
             try:
-                found[(tp.topic, tp.partition)] = future.result(ADMIN_TIMEOUT).offset
+                offset = future.result(ADMIN_TIMEOUT).offset
+                if offset == OFFSET_INVALID:  # the leader of the partition is unreachable
+                    raise BrokerUnavailable(f"no broker has answered about topic {tp.topic}")
+                found[(tp.topic, tp.partition)] = offset
             except KafkaException as error:
                 code = error.args[0].code()
                 if is_denied(error):
@@ -219,11 +159,11 @@ def _list_offsets(
                     raise BrokerUnavailable(describe(error)) from error
                 if code in LEADERLESS:
                     left.add((tp.topic, tp.partition))
-            except TimeoutError:  # as happens to a process that was frozen meanwhile
-                raise BrokerUnavailable(f"nobody has answered about topic {tp.topic}") from None
+            except TimeoutError:  # happens to a process that was frozen
+                raise BrokerUnavailable(f"no broker has answered about topic {tp.topic}") from None
         if left:
             time.sleep(0.05)
-            # The client would go on believing what it has heard of the partition's leader.
+            # The client would keep using its cached leader of the partition.
             all_topics(client)
     return found
 
@@ -232,7 +172,7 @@ GONE = frozenset({KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC})
 
 
 def unavailable(error: KafkaException) -> KafkaFault:
-    """The fault that an error of a question about topics means."""
+    """The fault for an error of a request about topics."""
     if is_denied(error):
         return AccessDenied("see topics", error)
     return BrokerUnavailable(describe(error))

@@ -12,7 +12,7 @@ from penstock.logs.subject import subject_of
 
 
 def prefix(record: logging.LogRecord) -> str:
-    """Kafka Connect's: ``[orders|task-0]``, ``[orders|worker]``; ``[worker]`` if about none."""
+    """As Kafka Connect has it: ``[orders|task-0]``, ``[orders|worker]``; otherwise ``[worker]``."""
     connector, task = subject_of(record)
     if connector is None:
         return "[worker]"
@@ -20,10 +20,10 @@ def prefix(record: logging.LogRecord) -> str:
 
 
 def message_of(record: logging.LogRecord) -> str:
-    """The message without secrets; one whose arguments do not fit it is shown as it is."""
+    """The message without secrets; unformatted if its arguments do not match it."""
     try:
         text = record.getMessage()
-    except Exception:  # noqa: BLE001 (arguments may fail in any way, and the line is still wanted)
+    except Exception:  # noqa: BLE001 (arguments may fail in any way; the line is still logged)
         text = f"{record.msg} {record.args}"
     return scrub(text.rstrip(), hidden_from(subject_of(record)[0]))
 
@@ -39,7 +39,7 @@ def exception_of(record: logging.LogRecord) -> str:
 class TextForm(logging.Formatter):
     """``<time> <level> [<connector>|task-<n>] <logger>: <message>``.
 
-    Each line of a longer message or traceback begins so: a search for a connector finds it all.
+    Each line of a longer message or traceback starts this way: searching for a connector finds all.
     """
 
     def format(self, record: logging.LogRecord) -> str:

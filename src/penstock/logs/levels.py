@@ -1,8 +1,8 @@
 """Log levels: Kafka Connect's names for them, and which lines a process keeps.
 
-A logger's level is its own, else that of the nearest logger above it that has one. Where nothing
-above it but the root has one, lines about a connector go by the connector's level, if it has one
-(its name is ``connector.<name>``), and all others by the root's.
+A logger without a level of its own has that of its nearest ancestor with one. If that is the root,
+lines about a connector use the level of ``connector.<name>``, if it is set, and all others the
+root's.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from penstock.logs.subject import stamp, subject_of
 NUMBERS = {"TRACE": 5, "DEBUG": 10, "INFO": 20, "WARN": 30, "ERROR": 40, "FATAL": 50, "OFF": 100}
 ROOT = "root"
 CONNECTOR = "connector."
-# These tell of every request and every call they carry: only somebody who names one wants that.
+# These log every request and every call, so they start at WARN. Setting the root's level sets
+# theirs too, as Kafka Connect does.
 TALKATIVE = ("httpx", "httpcore", "py4j", "kafka", "uvicorn")
 
 
@@ -49,14 +50,13 @@ class Levels:
         return self.connectors.get(connector or "", self.root)
 
     def keeps(self, record: logging.LogRecord) -> bool:
-        """Whether a record is wanted."""
+        """Whether a record is to be kept."""
         return record.levelno >= self.least(record.name, subject_of(record)[0])
 
     def changed(self, name: str, level: int) -> Levels:
         """With ``level`` for a logger and everything below it; the root's is for everything."""
         if name == ROOT:
-            kept = {n: at for n, at in self.loggers.items() if _below(n, TALKATIVE)}
-            return Levels(level, kept, {}, self.version + 1)
+            return Levels(level, dict.fromkeys(self.loggers, level), {}, self.version + 1)
         if name.startswith(CONNECTOR):
             connectors = {**self.connectors, name.removeprefix(CONNECTOR): level}
             return replace(self, connectors=connectors, version=self.version + 1)
@@ -64,11 +64,11 @@ class Levels:
         return replace(self, loggers={**changed, name: level}, version=self.version + 1)
 
     def for_connector(self, connector: str) -> Levels:
-        """What a process needs that serves only this connector."""
+        """The levels that a process needs which serves only this connector."""
         return replace(self, root=self.connectors.get(connector, self.root), connectors={})
 
     def to_json(self) -> dict[str, Any]:
-        """For the way to a lease that runs already."""
+        """As JSON, to be sent to a running lease."""
         return asdict(self)
 
 
@@ -91,13 +91,13 @@ def use(levels: Levels) -> None:
         logging.getLogger(name).setLevel(logging.NOTSET)
     for name, level in levels.loggers.items():
         logging.getLogger(name).setLevel(level)
-    # Python must let through what is wanted of any connector; `Kept` sorts out the rest.
+    # Python must let through what any connector logs; `Kept` drops the rest.
     logging.root.setLevel(min((levels.root, *levels.connectors.values())))
     _InUse.levels = levels
 
 
 class Kept(logging.Filter):
-    """For handlers: says on each record what it is about, and drops those that nobody wants."""
+    """For handlers: marks records with their connector and task, drops those below the level."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Whether the record is kept."""

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 WORKER = ""
-# In lines about no connector a shorter one would hide more than it protects.
+# In lines that are not about a connector, hiding shorter values would hide too much.
 SHORTEST_ELSEWHERE = 4
 
 _hidden: dict[str, tuple[str, ...]] = {}
 
 
 def hide(secrets: Iterable[str], connector: str = WORKER) -> None:
-    """From now on these are hidden in lines about ``connector``; without one, in every line."""
+    """Hide these from now on in lines about ``connector``; without a connector, in every line."""
     _hidden[connector] = tuple(secrets)
 
 
 def hidden_from(connector: str | None) -> tuple[str, ...]:
-    """What must not be in a line about ``connector``, or about none."""
+    """What must not be in a line about ``connector``, or in a line about no connector."""
     if connector is not None:
         return _hidden.get(WORKER, ()) + _hidden.get(connector, ())
     everyones = (secret for secrets in list(_hidden.values()) for secret in secrets)

@@ -18,6 +18,6 @@ LOG_KEYS = (
         "log.format",
         default="text",
         validator=one_of_ignoring_case(*FORMS),
-        doc="Form of the log's lines: text, or json with one object per line.",
+        doc="Format of the log: text, or json with one object per line.",
     ),
 )

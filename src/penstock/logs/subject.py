@@ -1,6 +1,6 @@
-"""Which connector and task this thread is busy with: every line that it logs says so.
+"""Which connector and task this thread is working for: every line that it logs says so.
 
-Threads do not inherit it: whoever hands work to another thread sets it there again.
+Threads do not inherit it: code that hands work to another thread must set it there again.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ _subject: ContextVar[Subject] = ContextVar("penstock_log_subject", default=NOTHI
 
 
 class about:  # noqa: N801 (read as a word: ``with about(name):``)
-    """For the length of a ``with`` block, what is logged is about this connector, or this task.
+    """Within the ``with`` block, everything logged is about this connector, or this task.
 
-    A class, as it surrounds every look at an idle connector: a generator would cost as much again.
+    A class rather than a generator, which would double the cost of a look at an idle connector.
     """
 
     __slots__ = ("_before", "_subject")

@@ -1,1 +1,1 @@
-"""The worker: its stores, its herder, and the loop that gives every connector its turns."""
+"""The worker: its stores, its herder, and the loop that runs every connector."""

@@ -1,8 +1,8 @@
-"""Lifecycle actions on one connector, by the leader; its lock on the connector is held throughout.
+"""Lifecycle actions on one connector, by the leader, which holds the connector's lock throughout.
 
-The leader alone writes what is wanted. What that means for whatever runs is done by the worker
-that runs it: this one or another, which is told. One that cannot be told learns it from the topics;
-until then it is fenced, so that nothing of it can be committed.
+Only the leader writes configs and target states. The worker that runs the connector, this one or
+another, is told to apply them. A worker that cannot be reached learns of a change from the topics;
+until then its tasks are fenced, so they cannot commit.
 """
 
 from __future__ import annotations
@@ -13,19 +13,20 @@ from contextlib import contextmanager
 from typing import Any
 
 from penstock.kafka.errors import KafkaFault
-from penstock.runtime.assigner import Assigner
+from penstock.runtime.cluster.assigner import Assigner
+from penstock.runtime.cluster.peers import CONFLICTING, Peers, PeerUnreachable
 from penstock.runtime.errors import Conflict, InternalError, RequestError
-from penstock.runtime.hands import END, RESTART, RESUME, SETTLE, Hands
-from penstock.runtime.peers import CONFLICTING, Peers, PeerUnreachable
-from penstock.runtime.restarts import RestartPlan
-from penstock.runtime.runner import Context, fence_tasks
+from penstock.runtime.running.connector_control import END, RESTART, RESUME, SETTLE, Hands
+from penstock.runtime.running.context import Context
+from penstock.runtime.running.fencing import fence_tasks
+from penstock.runtime.running.restarts import RestartPlan
 from penstock.runtime.states import Target
 
 log = logging.getLogger(__name__)
 
 
 class Actions:
-    """Writes what is wanted, and has it done."""
+    """Writes the wanted state, and has the connector's worker apply it."""
 
     def __init__(self, context: Context, assigner: Assigner, hands: Hands, peers: Peers) -> None:
         self._context = context
@@ -34,14 +35,14 @@ class Actions:
         self._peers = peers
 
     def create(self, name: str, config: Mapping[str, str], target: Target | None) -> None:
-        """Store a new connector, give it to a worker and let it begin."""
+        """Store a new connector, assign it to a worker and start it."""
         assignment = self._assigner.assignment(name)
         self._context.configs.put_connector(name, config, target, assignment)
         self._assigner.read_back()
         self._tell(name, SETTLE)
 
     def reconfigure(self, name: str, config: Mapping[str, str]) -> None:
-        """Store a new configuration: whatever runs is ended, what should run begins."""
+        """Store a new configuration: what runs is stopped, what should run is started."""
         self._context.configs.put_connector(name, config)
         self._tell(name, SETTLE)
 
@@ -67,12 +68,12 @@ class Actions:
         with self._ended(name) as told:
             configs.stop(name)
         self._fence_again(name, "It is stopped")
-        if told:  # else it learns so from the topics
+        if told:  # otherwise it learns of it from the topics
             self._tell(name, SETTLE)
 
     def delete(self, name: str) -> None:
-        """Forget the connector; its offsets stay, and nothing of it can write any more."""
-        here = self._is_here(name)  # nobody has it afterwards
+        """Delete the connector; its offsets stay, and its tasks can no longer write."""
+        here = self._is_here(name)  # no worker has it afterwards
         with self._ended(name):
             self._context.configs.delete(name, self._assigner.no_assignment(name))
         self._context.statuses.forget(name)
@@ -80,15 +81,15 @@ class Actions:
             self._fence_again(name, "It is deleted")
 
     def restart(self, name: str, plan: RestartPlan) -> None:
-        """Begin afresh what the plan names; the target stays what it is."""
+        """Restart what the plan names; the target state does not change."""
         if not self._tell(name, RESTART, plan.to_json()):
             raise Conflict(CONFLICTING)
 
     @contextmanager
     def _ended(self, name: str) -> Iterator[bool]:
-        """Nothing of the connector can commit any more; whether its worker could be told.
+        """Fence the connector: its tasks cannot commit then. Whether its worker was reached.
 
-        Should what is then to be done fail, what the topics say is made true again.
+        If the following action fails, the connector is restored to what the topics say.
         """
         told = self._tell(name, END)
         try:
@@ -100,12 +101,12 @@ class Actions:
             raise
 
     def _fence_again(self, name: str, done: str) -> None:
-        """A worker that could not be told may have begun again before it could read so."""
+        """A worker that could not be reached may have restarted it before it read the change."""
         if self._assigner.owner(name) != self._context.worker_id:
-            self._fence(name, f"{done}, but a worker out of reach may not know yet.")
+            self._fence(name, f"{done}, but a worker that cannot be reached may not know yet.")
 
     def _fence(self, name: str, otherwise: str) -> None:
-        """Make sure that nothing of the connector can commit any more."""
+        """Fence all tasks of the connector, so that they can no longer commit."""
         count = self._context.configs.fenced_tasks(name)
         try:
             fence_tasks(self._context, name, count)
@@ -119,7 +120,7 @@ class Actions:
         return self._assigner.owner(name) in (None, self._context.worker_id)
 
     def _tell(self, name: str, verb: str, body: Any = None) -> bool:
-        """Have it done where the connector runs; False if that worker could not be told."""
+        """Have it done where the connector runs; False if that worker could not be reached."""
         if self._is_here(name):
             self._hands.do(verb, name, body)
             return True
@@ -127,6 +128,6 @@ class Actions:
         try:
             self._peers.tell(owner, name, verb, body)
         except PeerUnreachable as error:
-            log.warning("could not be told to %s: %s", verb, error)
+            log.warning("could not tell its worker to %s: %s", verb, error)
             return False
         return True

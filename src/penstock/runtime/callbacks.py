@@ -1,10 +1,10 @@
 """Calls into connectors: other people's code, which may never return.
 
-At most one call into a connector is outstanding, so one that hangs costs one thread and no more.
-Frequent calls are made on the caller's own thread and watched from another (``begin``, ``end``,
-``give_up_overdue``); rare ones are made on a thread of their own, which is left behind when it
-takes too long (``call``). A thread cannot be killed: while a call left behind has not returned,
-further calls into the same connector are refused.
+At most one call into a connector is outstanding, so one that hangs costs only one thread. Frequent
+calls are made on the caller's own thread and watched from another (``begin``, ``end``,
+``give_up_overdue``); rare ones are made on a separate thread, which is abandoned when it takes too
+long (``call``). A thread cannot be killed: while an abandoned call has not returned, further calls
+into the same connector are rejected.
 """
 
 from __future__ import annotations
@@ -26,13 +26,26 @@ T = TypeVar("T")
 
 
 class CallbackHangs(FatalError):
-    """A call into a connector did not return in time, or one before it has not returned yet."""
+    """A call into a connector did not return in time, or an earlier one has not returned yet."""
 
     def __init__(self, what: str, began: float) -> None:
         seconds = time.monotonic() - began
         super().__init__(f"{what}: callback does not return (it began {seconds:.0f} s ago)")
         self.may_return = seconds < CALLBACK_SECONDS
-        """Whether it is merely slow, as yet."""
+        """Whether it is only slow so far."""
+
+
+def contained(function: Callable[..., T], *args: Any) -> T:
+    """Call; what would end the calling thread or process, such as SystemExit, becomes an error.
+
+    So it is treated like any other error of that call, and affects nothing else.
+    """
+    try:
+        return function(*args)
+    except Exception:
+        raise
+    except BaseException as error:
+        raise RuntimeError(f"it raised {type(error).__name__}: {error}") from error
 
 
 @dataclass
@@ -46,7 +59,7 @@ class _Call:
 
 
 class Callbacks:
-    """The calls into connectors that are under way. Thread-safe."""
+    """The calls into connectors that are in progress. Thread-safe."""
 
     def __init__(self) -> None:
         self._calls: dict[str, _Call] = {}
@@ -56,7 +69,7 @@ class Callbacks:
     ) -> None:
         """A call into connector ``name`` begins; ``give_up`` is called once if it is overdue.
 
-        CallbackHangs if an earlier one is still under way.
+        CallbackHangs if an earlier one is still in progress.
         """
         call = _Call(what, give_up)
         outstanding = self._calls.setdefault(name, call)
@@ -68,7 +81,7 @@ class Callbacks:
         self._calls.pop(name, None)
 
     def give_up_overdue(self) -> None:
-        """Tell of every watched call that is overdue, once each."""
+        """Report every watched call that is overdue, once each."""
         latest = time.monotonic() - CALLBACK_SECONDS
         for call in list(self._calls.values()):
             if call.began < latest and call.give_up is not None:
@@ -83,7 +96,7 @@ class Callbacks:
         *args: Any,
         seconds: float | None = None,
     ) -> T:
-        """Make a call on a thread of its own; CallbackHangs once it takes too long."""
+        """Make a call on a separate thread; CallbackHangs once it takes too long."""
         self.begin(name, what)
         return aside(what, function, *args, seconds=seconds, then=lambda: self.end(name))
 
@@ -95,15 +108,15 @@ def aside(
     seconds: float | None = None,
     then: Callable[[], None] = lambda: None,
 ) -> T:
-    """Call on a thread that is left behind once it takes too long; ``then`` at its end, always."""
+    """Call on a thread that is abandoned if it takes too long; ``then`` always runs at its end."""
     outcome: Future[T] = Future()
     context = contextvars.copy_context()
 
     def run() -> None:
-        # Whoever waits may make the next call at once: so ``then`` comes before the outcome.
+        # The waiting caller may make the next call immediately, so ``then`` runs first.
         try:
-            result = context.run(function, *args)
-        except BaseException as error:  # noqa: BLE001 (it is the caller's, who waits for it)
+            result = context.run(contained, function, *args)
+        except Exception as error:  # noqa: BLE001 (raised in the waiting caller)
             then()
             outcome.set_exception(error)
         else:
@@ -115,6 +128,6 @@ def aside(
     try:
         return outcome.result(CALLBACK_SECONDS if seconds is None else seconds)
     except TimeoutError:
-        if outcome.done():  # it was the callback's own, or the answer came just now
+        if outcome.done():  # the callback's own timeout, or the result came just in time
             return outcome.result()
         raise CallbackHangs(what, began) from None

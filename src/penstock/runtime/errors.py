@@ -17,7 +17,7 @@ from penstock.sdk.errors import PenstockError
 
 
 class RequestError(PenstockError):
-    """A request that was understood and is refused; the text is for the caller."""
+    """A valid request that is rejected; the text is for the caller."""
 
     status: ClassVar[int] = 500
 
@@ -29,7 +29,7 @@ class BadRequest(RequestError):
 
 
 class Forbidden(RequestError):
-    """This worker is set up not to do it."""
+    """This worker is configured not to do it."""
 
     status = 403
 
@@ -41,7 +41,7 @@ class NotFound(RequestError):
 
 
 class Conflict(RequestError):
-    """It cannot be done in the present state; trying again later may help."""
+    """It cannot be done in the current state; retrying later may help."""
 
     status = 409
 

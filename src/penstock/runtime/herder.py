@@ -10,38 +10,40 @@ import logging
 import threading
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
-from penstock import __version__
+from penstock.config.near_misses import near_misses
 from penstock.logs.subject import about
+from penstock.runtime import versions
 from penstock.runtime.actions import Actions
-from penstock.runtime.cluster import Cluster
+from penstock.runtime.cluster.cluster import Cluster
+from penstock.runtime.cluster.peers import NO_LEADER, Answer, NotLeading
+from penstock.runtime.config.worker_rules import Rules
 from penstock.runtime.errors import BadRequest, Conflict, Forbidden, NotFound, Unavailable
-from penstock.runtime.guarded_validation import GuardedValidator
-from penstock.runtime.hands import VERBS
 from penstock.runtime.loggers import Loggers
-from penstock.runtime.metrics_text import MetricsText
-from penstock.runtime.metrics_view import MetricsView
 from penstock.runtime.offsets_api import OffsetsApi
-from penstock.runtime.own_checks import OwnChecks
-from penstock.runtime.peers import NO_LEADER, Answer, NotLeading
 from penstock.runtime.plugins import Plugins
-from penstock.runtime.reachability import Reachability
-from penstock.runtime.restarts import RestartPlan
-from penstock.runtime.runner import Context
+from penstock.runtime.running.beginnings import await_tasks
+from penstock.runtime.running.connector_control import VERBS
+from penstock.runtime.running.context import Context
+from penstock.runtime.running.restarts import RestartPlan
 from penstock.runtime.states import Target
-from penstock.runtime.validation import Validator
-from penstock.runtime.views import Views
-from penstock.runtime.watched import Watch
-from penstock.runtime.worker_rules import Rules
+from penstock.runtime.validation.guarded_validation import GuardedValidator
+from penstock.runtime.validation.own_checks import OwnChecks
+from penstock.runtime.validation.validation import Validator
+from penstock.runtime.views.metrics_text import MetricsText
+from penstock.runtime.views.metrics_view import MetricsView
+from penstock.runtime.views.reachability import Reachability
+from penstock.runtime.views.views import Views
+from penstock.runtime.views.watched import Watch
 from penstock.sdk.errors import ConfigError
 
 log = logging.getLogger(__name__)
 
 
 class Herder:
-    """The cluster as its users see it. Thread-safe."""
+    """Everything users can do with the cluster. Thread-safe."""
 
     def __init__(self, plugins: Plugins, group_id: str, rules: Rules | None = None) -> None:
         self._plugins = plugins
@@ -55,7 +57,7 @@ class Herder:
         self._health = ("starting", "The worker is starting: it has not read its topics yet.")
 
     def open(self, context: Context, cluster: Cluster, cluster_id: str) -> None:
-        """The stores have been read: begin to serve."""
+        """The stores have been read: start serving."""
         self._context = context
         self._cluster = cluster
         self._cluster_id = cluster_id
@@ -71,22 +73,22 @@ class Herder:
         context.configs.on_logger_level = self._loggers.change
 
     def close(self) -> None:
-        """Leave no process behind."""
+        """End its child processes."""
         self._own_checks.close()
 
     def lock(self, name: str) -> threading.RLock:
-        """Held by whoever changes a connector."""
+        """The lock that every change of a connector holds."""
         return self._locks[name]
 
     @contextmanager
     def _changing(self, name: str) -> Iterator[None]:
-        """Holds the lock, for a request; NotLeading on a worker that does not lead."""
+        """Holds the lock, for a request; NotLeading if this worker is not the leader."""
         self._must_lead()
         with self._locks[name], about(name):
             yield
 
     def leads(self) -> bool:
-        """Whether this worker leads at this moment."""
+        """Whether this worker is the leader at this moment."""
         return self._cluster is not None and self._cluster.leading
 
     def _must_lead(self) -> None:
@@ -100,7 +102,7 @@ class Herder:
     def verified(
         self, method: str, target: str, body: bytes, headers: Mapping[str, str]
     ) -> str | None:
-        """The role under which a worker of this cluster asks; None if none of them does."""
+        """The role of a request signed by a worker of this cluster; None if it is not."""
         if self._cluster is None:
             return None
         return self._peers.verified(method, target, body, headers)
@@ -108,14 +110,14 @@ class Herder:
     def forward(self, method: str, target: str, body: bytes, role: str) -> Answer:
         """Let the leader answer what this worker answered with NotLeading."""
         answer = self._peers.forward(method, target, body, role)
-        # Whoever asked here looks here next, and must find what was done there.
+        # The client will look here next, and must find what was done there.
         self._context.configs.log.read_to_end()
         return answer
 
     def do_as_told(self, name: str, verb: str, body: Any) -> None:
         """What the leader wants done with a connector of this worker."""
         if verb not in VERBS:
-            raise NotFound(f"Workers know no '{verb}'.")
+            raise NotFound(f"Unknown verb '{verb}'.")
         self._cluster_here().duties.catch_up()
         with self._locks[name], about(name):
             self._hands.do(verb, name, body)
@@ -125,7 +127,7 @@ class Herder:
         self._must_lead()
         duties = self._cluster_here().duties
         if duties.roster.owner(name) != worker:
-            raise Conflict(f"Connector {name} is not that worker's any more.")
+            raise Conflict(f"Connector {name} is no longer assigned to that worker.")
         duties.store_tasks(name, tasks)
 
     def _cluster_here(self) -> Cluster:
@@ -134,25 +136,21 @@ class Herder:
         return self._cluster
 
     def set_health(self, status: str, message: str) -> None:
-        """What ``health`` answers before the cluster is there."""
+        """What ``health`` answers before the cluster is available."""
         self._health = (status, message)
 
     # The worker itself.
 
     def root(self) -> dict[str, str]:
-        """Version and the id of the Kafka cluster."""
-        return {
-            "version": __version__,
-            "commit": "unknown",
-            "kafka_cluster_id": self._cluster_id,
-        }
+        """Versions and the id of the Kafka cluster."""
+        return {**versions.described(), "kafka_cluster_id": self._cluster_id}
 
     def health(self) -> tuple[str, str]:
         """("healthy" | "starting" | "unhealthy", and why)."""
         if self._cluster is None:
             return self._health
         if not self._reachable():
-            return "unhealthy", "Kafka does not answer. The worker goes on by itself when it does."
+            return "unhealthy", "Kafka does not answer. The worker continues when it does."
         return self._cluster.health()
 
     def loggers(self) -> dict[str, Any]:
@@ -168,7 +166,7 @@ class Herder:
         return self._loggers.change(name, level)
 
     def metrics_text(self) -> str:
-        """What this worker's connectors do, in Prometheus' text format."""
+        """Metrics of this worker's connectors, in Prometheus' text format."""
         return self._metrics_text.page()
 
     def set_cluster_logger_level(self, name: str, level: str | None) -> None:
@@ -192,24 +190,33 @@ class Herder:
         target = Target.initial(initial_state.upper() if initial_state else None)
         config = self._named(name, config)
         self._refuse_invalid(name, config)
-        with self._changing(name):
+        with self._claiming(name, config), self._changing(name):
             if self._context.configs.config(name) is not None:
-                raise Conflict(f"Connector {name} already exists")
+                raise Conflict(f"Connector {name} already exists").advising(
+                    "Choose another name, or change it with `penstock apply -f FILE`."
+                )
             self._actions.create(name, config, None if initial_state is None else target)
-        return {**self._views.info(name), "tasks": []}
+        return self._created(name)
 
     def put_config(self, name: str, config: Mapping[str, str]) -> tuple[bool, dict[str, Any]]:
         """Create a connector or change its configuration; (whether it was created, its info)."""
         self._must_lead()
         config = self._named(name, config)
         self._refuse_invalid(name, config)
-        with self._changing(name):
+        with self._claiming(name, config), self._changing(name):
             before = self._context.configs.config(name)
             if before is None:
                 self._actions.create(name, config, None)
             elif before != config:
                 self._actions.reconfigure(name, config)
-        return before is None, self._views.info(name)
+        if before is not None:
+            return False, self._views.info(name)
+        return True, self._created(name)
+
+    def _created(self, name: str) -> dict[str, Any]:
+        """The answer about a new connector: as in Kafka Connect, without its tasks."""
+        await_tasks(self._context.configs, self._context.statuses, name)
+        return {**self._views.info(name), "tasks": []}
 
     def patch_config(self, name: str, patch: Mapping[str, str | None]) -> dict[str, Any]:
         """Change some keys; None deletes a key. The result is validated as a whole."""
@@ -221,6 +228,9 @@ class Herder:
     def _refuse_invalid(self, name: str, config: Mapping[str, str]) -> None:
         validated = self._guarded.validate(config)
         validated.raise_if_invalid()
+        with about(name):
+            for key, meant in near_misses(config, [each.name for each in validated.definition]):
+                log.warning("%s is not a known key and is ignored: did you mean %s?", key, meant)
         if validated.plugin.type != "sink":
             return
         groups = self._context.sink_groups
@@ -228,6 +238,9 @@ class Herder:
             groups.refuse_shared(groups.named(name, config))
         except ConfigError as error:
             raise BadRequest(str(error)) from error
+
+    def _claiming(self, name: str, config: Mapping[str, str]) -> AbstractContextManager[None]:
+        return self._context.exclusive_targets.claimed(name, config)
 
     def _named(self, name: str, config: Mapping[str, str]) -> dict[str, str]:
         given = config.get("name")
@@ -258,7 +271,7 @@ class Herder:
         return self._views.status(name)
 
     def metrics(self, name: str) -> dict[str, Any]:
-        """Rates, times, errors, restarts, and how far it is."""
+        """Rates, times, errors, restarts, and positions."""
         return self._metrics.metrics(name)
 
     def tasks(self, name: str) -> list[dict[str, Any]]:
@@ -270,12 +283,12 @@ class Herder:
         return self._views.task_status(name, task)
 
     def topics(self, name: str) -> dict[str, Any]:
-        """The topics that the connector has used; Forbidden where they are not noted."""
+        """The topics that the connector has used; Forbidden if they are not tracked."""
         self._require("topic.tracking.enable", "Topic tracking is disabled.")
         return {name: {"topics": self._context.statuses.topics(name)}}
 
     def reset_topics(self, name: str) -> None:
-        """Forget the topics that the connector has used; Forbidden where that is not wanted."""
+        """Forget the topics that the connector has used; Forbidden if that is disabled."""
         self._require("topic.tracking.enable", "Topic tracking is disabled.")
         self._require("topic.tracking.allow.reset", "Topic tracking reset is disabled.")
         self._context.statuses.forget_topics(name)
@@ -299,7 +312,7 @@ class Herder:
             self._actions.resume(name)
 
     def stop(self, name: str) -> None:
-        """Stop: when this returns, nothing of the connector runs and none of it can commit."""
+        """Stop: when this returns, no task of the connector runs or can commit."""
         with self._changing(name):
             self._known(name)
             self._actions.stop(name)
@@ -335,7 +348,7 @@ class Herder:
     # Offsets.
 
     def offsets(self, name: str) -> dict[str, Any]:
-        """Where the connector stands; in any state."""
+        """The connector's offsets; in any state."""
         self._views.config(name)
         with about(name):
             return self._offsets.list(name)
@@ -360,14 +373,13 @@ class Herder:
 
     def plugins(self, connectors_only: bool = True) -> list[dict[str, str]]:
         """The installed plugins."""
-        found = self._plugins.connectors if connectors_only else self._plugins.all()
-        return [plugin.to_json() for plugin in found]
+        return [plugin.to_json() for plugin in self._plugins.listed(connectors_only)]
 
     def plugin_config(self, plugin: str) -> list[dict[str, Any]]:
-        """The keys that a plugin understands."""
-        found = next((p for p in self._plugins.all() if p.answers_to(plugin)), None)
+        """The config keys of a plugin."""
+        found = self._plugins.find(plugin)
         if found is None:
-            raise NotFound(f"Unknown plugin {plugin}.")
+            raise NotFound(self._plugins.missing(plugin) or f"Unknown plugin {plugin}.")
         return [key.describe() for key in self._validator.keys_of(found)]
 
     def validate(self, plugin: str, config: Mapping[str, str | None]) -> dict[str, Any]:
@@ -379,5 +391,6 @@ class Herder:
 
 
 def _same_type(sent: str, asked: str) -> bool:
-    """Compared without ``Connector`` at the end, as a suffix."""
-    return sent.removesuffix("Connector").endswith(asked.removesuffix("Connector"))
+    """Compared without ``Connector`` at the end, as a suffix, in capitals or not."""
+    ours, theirs = (name.lower().removesuffix("connector") for name in (sent, asked))
+    return ours.endswith(theirs)

@@ -1,7 +1,7 @@
 """Log levels at run time, in Kafka Connect's words.
 
-Besides Python's dotted logger names there is ``root``, and ``connector.<name>`` for all that is
-logged about one connector (see `penstock.logs.levels` for which level counts when).
+Besides Python's dotted logger names there is ``root``, and ``connector.<name>`` for everything
+logged about one connector (see `penstock.logs.levels` for which level applies when).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Loggers:
         return {name: self._entry(name, at) for name, at in sorted(_shown(in_use()).items())}
 
     def one(self, name: str) -> dict[str, Any]:
-        """A logger that is shown, or that anything in this process has asked for."""
+        """A listed logger, or any that was created in this process."""
         shown, levels = _shown(in_use()), in_use()
         if name not in shown and not _exists(name):
             raise NotFound(f"Logger {name} not found.")
@@ -37,15 +37,17 @@ class Loggers:
 
     @staticmethod
     def checked(level: str | None) -> str:
-        """The name of a level, in capitals; BadRequest or NotFound if it is none."""
+        """The name of a level, in capitals; BadRequest or NotFound if it is invalid."""
         if level is None:
             raise BadRequest("Desired 'level' parameter was not specified in request.")
         if level.upper() not in NUMBERS:
-            raise NotFound(f"invalid log level '{level}'.")
+            raise NotFound(f"invalid log level '{level}'.").advising(
+                f"Give one of {', '.join(NUMBERS)}."
+            )
         return level.upper()
 
     def change(self, name: str, level: str | None) -> list[str]:
-        """Set a level; which loggers have another than before."""
+        """Set a level; returns the loggers whose level changed."""
         number = NUMBERS[wanted := self.checked(level)]
         with self._lock:
             before = _shown(in_use())
@@ -53,7 +55,7 @@ class Loggers:
             after = _shown(in_use())
             changed = sorted(n for n, at in after.items() if at != before.get(n))
             self._modified.update(dict.fromkeys(changed, time.time_ns() // 1_000_000))
-        log.info("the level of logger %s and those below it is %s now", name, wanted)
+        log.info("the level of logger %s and those below it is now %s", name, wanted)
         return changed
 
     def _entry(self, name: str, level: int) -> dict[str, Any]:
@@ -67,7 +69,7 @@ def _shown(levels: Levels) -> dict[str, int]:
 
 
 def _existing() -> list[str]:
-    """Loggers that were asked for; those between a logger and its parent are mere placeholders."""
+    """Loggers that were created; those between a logger and its parent are only placeholders."""
     known = list(logging.root.manager.loggerDict.items())
     return [name for name, logger in known if isinstance(logger, logging.Logger)]
 

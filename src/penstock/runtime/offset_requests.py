@@ -1,13 +1,15 @@
-"""What an alter request asks for, checked with Kafka Connect's texts."""
+"""Offsets in requests and answers, checked with Kafka Connect's error texts."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from penstock.engine.lease.lease import Range
 from penstock.kafka.topics import Position
 from penstock.runtime.errors import BadRequest, InternalError
+from penstock.sdk.offsets import SourceOffset, SourcePartition
 
 PRIMITIVES = (str, int, float, bool, type(None))
 
@@ -19,6 +21,15 @@ def source_changes(
     return [
         (_flat_map(entry.get("partition")), _flat_map(entry.get("offset"))) for entry in requested
     ]
+
+
+def source_entry(
+    cls: type[Any] | None, partition: SourcePartition, offset: SourceOffset
+) -> dict[str, Any]:
+    """One offset of a source of class ``cls`` (None: not installed), as it is listed."""
+    unlisted = getattr(cls, "unlisted_offset_keys", ())
+    shown = {key: value for key, value in offset.items() if key not in unlisted}
+    return {"partition": partition, "offset": shown}
 
 
 def _flat_map(value: Any) -> dict[str, Any] | None:
@@ -42,6 +53,16 @@ def _schema_type(value: Any) -> str:
 def sink_changes(requested: Sequence[Any]) -> dict[Position, int | None]:
     """New offset, or None, of each partition of a sink's request."""
     return {_position(entry.get("partition")): _offset(entry.get("offset")) for entry in requested}
+
+
+def passed_over(uncommitted: Iterable[Range], changes: Mapping[Position, int | None]) -> str:
+    """The uncommitted offsets before those that a user sets; "" if there are none."""
+    parts = []
+    for topic, partition, first, end in uncommitted:
+        last = min(end, changes.get((topic, partition)) or 0) - 1
+        if last >= first:
+            parts.append(f"{topic}-{partition} offsets {first} to {last}")
+    return ", ".join(parts)
 
 
 def _position(partition: Any) -> Position:
@@ -72,7 +93,7 @@ def _offset(offset: Any) -> int | None:
 
 
 def _integer(value: Any, word: str, bits: int) -> int:
-    # Only what Java's parsers take: int() alone would take blanks, underscores and any length.
+    # Only what Java's parsers accept: int() would accept blanks, underscores and any length.
     number = int(value) if re.fullmatch(r"[+-]?[0-9]{1,30}", str(value)) else 1 << bits
     if number >= 1 << (bits - 1):
         raise BadRequest(

@@ -10,17 +10,20 @@ from penstock.kafka import groups, topics
 from penstock.kafka.errors import BrokerUnavailable, KafkaFault
 from penstock.kafka.json_forms import dump
 from penstock.kafka.names import transactional_id
-from penstock.kafka.sink_copies import SinkGroup, copy_key, copy_value
+from penstock.kafka.sink_copies import SinkGroup
 from penstock.kafka.topics import Position
 from penstock.kafka.transactions import Transactions
 from penstock.runtime.errors import BadRequest, InternalError
-from penstock.runtime.offset_requests import sink_changes, source_changes
+from penstock.runtime.offset_requests import passed_over, sink_changes, source_changes, source_entry
 from penstock.runtime.plugins import Plugins
-from penstock.runtime.runner import Context, fence_tasks
-from penstock.runtime.sink_positions import restored_positions
+from penstock.runtime.running.context import Context
+from penstock.runtime.running.fencing import fence_tasks
+from penstock.runtime.running.sink_writes import SinkWrites
 from penstock.runtime.states import Target
+from penstock.runtime.stores.position_copies import Record
+from penstock.runtime.stores.sink_positions import known_positions
 from penstock.sdk.connectors import SinkConnector, TopicPartition
-from penstock.sdk.errors import ConfigError, PenstockError
+from penstock.sdk.errors import ConfigError, OffsetError, PenstockError
 
 log = logging.getLogger(__name__)
 
@@ -46,7 +49,12 @@ UNSUPPORTED = (
     "Failed to modify offsets for connector {name} because it doesn't support external "
     "modification of offsets"
 )
+PASSED_OVER = (
+    ". They skip records that the connector had read but not committed when it failed, and "
+    "whose effect may be undone: {passed}. To read these again, alter the offsets back"
+)
 LIST_SECONDS = 10.0
+COPIES_SECONDS = 10.0
 
 
 class OffsetsApi:
@@ -62,15 +70,15 @@ class OffsetsApi:
             found = self._sink_positions(name)
             return {"offsets": [_sink_entry(p, o) for p, (o, _) in sorted(found.items())]}
         self._catch_up()
-        entries = self._context.offsets.of(name)
-        return {"offsets": [{"partition": p, "offset": o} for _, p, o in entries]}
+        cls, entries = self._plugin(name), self._context.offsets.of(name)
+        return {"offsets": [source_entry(cls, p, o) for _, p, o in entries]}
 
     def _catch_up(self) -> None:
-        """As fresh as can be had in time: what is in memory is still an answer."""
+        """As fresh as possible within the timeout; otherwise from memory."""
         try:
             self._context.offsets.log.read_to_end(LIST_SECONDS)
         except BrokerUnavailable as error:
-            log.warning("offsets are listed from memory: %s", error)
+            log.warning("listing offsets from memory: %s", error)
 
     def alter(self, name: str, requested: Sequence[Any]) -> str:
         """Set some offsets; the message for the user."""
@@ -91,7 +99,9 @@ class OffsetsApi:
     def _require_stopped(self, name: str) -> None:
         configs = self._context.configs
         if configs.target(name) is not Target.STOPPED or configs.tasks(name):
-            raise BadRequest(NOT_STOPPED.format(name=name))
+            raise BadRequest(NOT_STOPPED.format(name=name)).advising(
+                "Stop it first: `penstock stop connector NAME`."
+            )
 
     def _plugin(self, name: str) -> Any:
         config = self._context.configs.config(name) or {}
@@ -110,6 +120,8 @@ class OffsetsApi:
             return bool(callbacks.call(name, "altering offsets", ask, config, changes))
         except NotImplementedError as error:
             raise InternalError(UNSUPPORTED.format(name=name)) from error
+        except OffsetError as error:
+            raise BadRequest(str(error)) from error
         except PenstockError as error:
             raise InternalError(str(error)) from error
 
@@ -150,7 +162,7 @@ class OffsetsApi:
             )
             producer.commit(records, [mine])
         except KafkaFault as error:
-            raise InternalError(f"Kafka did not take the offsets: {error}. Try again.") from error
+            raise InternalError(f"Kafka did not accept the offsets: {error}. Try again.") from error
 
     # Sinks.
 
@@ -163,46 +175,61 @@ class OffsetsApi:
     def _sink_positions(self, name: str) -> dict[Position, groups.Committed]:
         sink = self._group(name)
         try:
-            return restored_positions(self._context.admin, self._context.copies, sink)
+            known = known_positions(self._context.admin, self._context.copies, sink)
         except KafkaFault as error:
             raise InternalError(
-                f"Kafka did not say where connector {name} stands: {error}. Try again."
+                f"Kafka did not return the offsets of connector {name}: {error}. Try again."
             ) from error
+        return dict(known.committed)
 
     def _change_sink(self, name: str, changes: dict[Position, int | None], verb: str) -> str:
         asked = {TopicPartition(*position): offset for position, offset in changes.items()}
         sink = self._group(name)
         complete = self._ask_connector(name, asked)
-        self._fence(name)
         try:
-            self._write_sink(sink, changes, verb)
+            self._write_sink(SinkWrites(self._context, sink), sink, changes, verb)
         except groups.GroupInUse as error:
             word = {"altered": "alter", "reset": "reset"}[verb]
             raise InternalError(IN_USE.format(verb=word, name=name)) from error
         except KafkaFault as error:
-            raise InternalError(f"Kafka did not take the offsets: {error}. Try again.") from error
-        return _message(complete, verb)
+            raise InternalError(f"Kafka did not accept the offsets: {error}. Try again.") from error
+        return _message(complete, verb) + self._passed_over(name, changes)
 
-    def _write_sink(self, sink: SinkGroup, changes: dict[Position, int | None], verb: str) -> None:
-        """The copy before what is forgotten: it must not come back from there."""
+    def _passed_over(self, name: str, changes: dict[Position, int | None]) -> str:
+        """Warns about records that were read but never committed."""
+        passed = passed_over(self._context.statuses.uncommitted(name), changes)
+        if passed:
+            log.warning("altered offsets skip records that were never committed: %s", passed)
+        return PASSED_OVER.format(passed=passed) if passed else ""
+
+    def _write_sink(
+        self,
+        writes: SinkWrites,
+        sink: SinkGroup,
+        changes: dict[Position, int | None],
+        verb: str,
+    ) -> None:
+        """Delete the copy before the offsets, so that they are not restored from it."""
         context, (name, group) = self._context, sink
-        before = restored_positions(context.admin, context.copies, sink)
+        if not context.copies.catch_up(sink, COPIES_SECONDS):
+            raise BrokerUnavailable("an unfinished commit of another sink blocks its copies")
+        before = known_positions(context.admin, context.copies, sink, settled=True).committed
         self._refuse_unknown(name, [p for p, o in changes.items() if o is not None])
-        # What the connector committed along stays: it says how far the target is written.
+        # The commit metadata stays: it says how far the target is written.
         kept = {p: before.get(p, (0, ""))[1] for p in changes}
-        stays = {p: before[p] for p in changes if p in before}
         set_to = {p: (o, kept[p]) for p, o in changes.items() if o is not None}
-        # Also of what is to be forgotten: a group in use refuses this, while nothing is changed.
-        groups.recommit(context.admin, group, {**stays, **set_to})
-        self._transact(name, self._copies(sink, changes, kept))
-        context.copies.log.read_to_end()
+        writes.write(set_to, self._copies(sink, changes, kept))
+        context.copies.catch_up(sink)
+        # Kafka cannot do this in the transaction. If one of these takes effect only after the
+        # caller has given up, the sink's own copy says what was committed in between.
         if verb == "reset":
             groups.delete(context.admin, group)
             return
-        groups.forget(context.connection, group, [p for p in stays if p not in set_to])
+        gone = [p for p in changes if p in before and p not in set_to]
+        groups.forget(context.connection, group, gone)
 
     def _refuse_unknown(self, name: str, positions: Sequence[Position]) -> None:
-        """The broker would take the known ones and refuse the rest."""
+        """The broker would accept the known partitions and reject the rest."""
         known = topics.partitions_of(self._context.admin, {topic for topic, _ in positions})
         missing = [f"{t}-{p}" for t, p in positions if not 0 <= p < known[t]]
         if missing:
@@ -213,16 +240,17 @@ class OffsetsApi:
 
     def _copies(
         self, sink: SinkGroup, changes: dict[Position, int | None], kept: dict[Position, str]
-    ) -> Sequence[tuple[str, bytes, bytes | None]]:
-        topic = self._context.copies.log.topic
+    ) -> Sequence[Record]:
+        copies = self._context.copies
         ids = topics.ids(self._context.admin, {t for (t, _), o in changes.items() if o is not None})
         return [
-            (
-                topic,
-                copy_key(sink, *p),
-                None if o is None else copy_value(o, kept[p], ids.get(p[0])),
-            )
+            record
             for p, o in changes.items()
+            for record in (
+                copies.forgetting(sink, p)
+                if o is None
+                else copies.setting(sink, p, (o, kept[p]), ids.get(p[0]))
+            )
         ]
 
 

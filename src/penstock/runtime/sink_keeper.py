@@ -1,7 +1,7 @@
-"""Keeps the offsets of all sinks alive, also of those that are paused or stopped.
+"""Keeps the offsets of all sinks from expiring, including paused and stopped ones.
 
-A broker forgets the offsets of a group without members after its retention time; committing them
-again starts that time anew.
+A broker deletes the offsets of a group without members after its retention time; committing them
+again restarts that time.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
-from penstock.kafka import groups
 from penstock.kafka.errors import KafkaFault
 from penstock.logs.subject import about
-from penstock.runtime.cluster import Cluster
+from penstock.runtime.cluster.cluster import Cluster
 from penstock.runtime.errors import RequestError
-from penstock.runtime.runner import Context
-from penstock.runtime.sink_positions import restored_positions
-from penstock.runtime.sink_runner import SinkRunner
+from penstock.runtime.running.context import Context
+from penstock.runtime.running.sink_runner import SinkRunner
+from penstock.runtime.running.sink_writes import SinkWrites
 from penstock.runtime.states import Target
+from penstock.runtime.stores.sink_positions import known_positions
 from penstock.sdk.connectors import SinkConnector
 from penstock.sdk.errors import ConfigError
 
@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 
 
 class SinkKeeper:
-    """A thread that commits unchanged sink offsets again, at a leisurely pace."""
+    """A thread that commits unchanged sink offsets again, by default hourly."""
 
     def __init__(
         self, context: Context, cluster: Cluster, lock: Callable[[str], AbstractContextManager[Any]]
@@ -41,11 +41,11 @@ class SinkKeeper:
         self._thread = threading.Thread(target=self._run, name="sink-keeper", daemon=True)
 
     def start(self) -> None:
-        """Begin to keep."""
+        """Start the thread."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Keep no more."""
+        """Stop the thread."""
         self._stopping.set()
 
     def _run(self) -> None:
@@ -54,7 +54,7 @@ class SinkKeeper:
                 self._keep(name)
 
     def _keep(self, name: str) -> None:
-        """Under the connector's lock: an alter meanwhile must not be undone."""
+        """Under the connector's lock: a concurrent alter must not be undone."""
         with about(name):
             try:
                 with self._lock(name):
@@ -70,10 +70,10 @@ class SinkKeeper:
             return
         context = self._context
         if not self._cluster.leading or context.configs.target(name) is Target.STARTED:
-            return  # another worker runs it, or looks after those that nobody runs
+            return  # another worker runs it, or is responsible for those that do not run
         sink = context.sink_groups.of(name)
-        positions = restored_positions(context.admin, context.copies, sink)
-        groups.recommit(context.admin, sink.group_id, positions)
+        writes = SinkWrites(context, sink)
+        writes.write(known_positions(context.admin, context.copies, sink).committed)
 
     def _is_sink(self, name: str) -> bool:
         config = self._context.configs.config(name) or {}

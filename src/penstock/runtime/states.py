@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from penstock.engine.lease.lease import Range
+
 
 class Target(StrEnum):
-    """What the user asked for; kept in the config topic."""
+    """The state that the user asked for; stored in the config topic."""
 
     STARTED = "STARTED"
     PAUSED = "PAUSED"
@@ -15,12 +17,12 @@ class Target(StrEnum):
 
     @staticmethod
     def initial(name: str | None) -> Target:
-        """The target that the ``initial_state`` of a create request means."""
+        """The target state for the ``initial_state`` of a create request."""
         return Target.STARTED if name in (None, "RUNNING") else Target(str(name))
 
 
 class State(StrEnum):
-    """What a connector or task does; kept in the status topic."""
+    """The state of a connector or task; stored in the status topic."""
 
     UNASSIGNED = "UNASSIGNED"
     RUNNING = "RUNNING"
@@ -39,3 +41,5 @@ class Status:
     generation: int = 0
     trace: str | None = None
     version: str | None = None
+    uncommitted: tuple[Range, ...] = ()
+    """What a sink's task was given but had not committed when it failed."""

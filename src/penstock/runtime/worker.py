@@ -1,4 +1,4 @@
-"""A worker: everything but its REST listener, put together and taken apart.
+"""A worker: starts and stops everything but its REST listener.
 
 ``start`` blocks until the broker answers and configs and statuses have been read to their true end;
 Spark is not started by it, but by the first turn. ``stop`` lets running leases commit and end.
@@ -14,33 +14,35 @@ from functools import partial
 from typing import cast
 
 from penstock.embedded import EmbeddedBroker, Jars, Java, ensure_jars, find_java
-from penstock.engine.session import LazySession, SparkSettings
-from penstock.engine.turns import Engine
-from penstock.engine.watches import HeartbeatServer
+from penstock.engine.driver.session import LazySession, SparkSettings
+from penstock.engine.driver.turns import Engine
+from penstock.engine.driver.watches import HeartbeatServer
 from penstock.kafka import clients
 from penstock.kafka.clients import Connection, GroupAdmin
 from penstock.kafka.errors import BrokerUnavailable
 from penstock.kafka.foreign_group import refuse_foreign_group
 from penstock.kafka.membership import Membership
 from penstock.kafka.names import worker_topic
+from penstock.kafka.outage_watch import OutageWatch
 from penstock.logs.secrets import hide
-from penstock.runtime.assigner import Assigner
-from penstock.runtime.auto_restart import AutoRestarter
-from penstock.runtime.cluster import Cluster
-from penstock.runtime.duties import Duties
-from penstock.runtime.end_offsets import EndOffsets
-from penstock.runtime.hands import Hands
+from penstock.runtime.cluster.assigner import Assigner
+from penstock.runtime.cluster.cluster import Cluster
+from penstock.runtime.cluster.leadership import Duties
+from penstock.runtime.cluster.peers import Peers
+from penstock.runtime.config.rest_config import Tls
+from penstock.runtime.config.worker_config import WorkerConfig
 from penstock.runtime.herder import Herder
-from penstock.runtime.peers import Peers
-from penstock.runtime.pipelines import pipeline_recipe
 from penstock.runtime.plugins import Plugins
-from penstock.runtime.rest_config import Tls
-from penstock.runtime.runner import Context
-from penstock.runtime.runners import Runners
-from penstock.runtime.scheduler import Scheduler
+from penstock.runtime.running.auto_restart import AutoRestarter
+from penstock.runtime.running.connector_control import Hands
+from penstock.runtime.running.context import Context
+from penstock.runtime.running.end_offsets import EndOffsets
+from penstock.runtime.running.pipelines import pipeline_recipe
+from penstock.runtime.running.runners import Runners
+from penstock.runtime.running.scheduler import Scheduler
 from penstock.runtime.sink_keeper import SinkKeeper
-from penstock.runtime.stores import Stores
-from penstock.runtime.worker_config import WorkerConfig
+from penstock.runtime.stores.foreign_lead import ForeignLead
+from penstock.runtime.stores.stores import Stores
 
 __all__ = ["Worker", "WorkerConfig"]
 
@@ -61,7 +63,7 @@ class Worker:
         worker_id: str = "127.0.0.1:8083",
         tls: Tls | None = None,
     ) -> None:
-        """``tls`` is what the REST API is served with: other workers of the cluster use it."""
+        """``tls`` is the TLS setup of the REST API, which other workers of the cluster use."""
         self.config = config
         self.worker_id = worker_id
         self.url = f"{'https' if tls else 'http'}://{worker_id}"
@@ -82,7 +84,7 @@ class Worker:
         return self._broker.bootstrap_servers if self._broker else ""
 
     def start(self, progress: Progress | None = None) -> None:
-        """Come up; an error leaves nothing behind."""
+        """Start; after an error nothing is left running."""
         say = progress or (lambda _: None)
         try:
             self._start(say)
@@ -91,7 +93,7 @@ class Worker:
             raise
 
     def stop(self) -> None:
-        """Go down cleanly, in the reverse order of coming up; may be called twice."""
+        """Stop cleanly, in the reverse order of starting; may be called twice."""
         self._stopped.set()
         while self._undo:
             undo = self._undo.pop()
@@ -126,6 +128,9 @@ class Worker:
         connection = config.connection(self.bootstrap_servers)
         hide([*connection.secrets(), *config.secrets])
         admin = clients.admin(connection)
+        watch = OutageWatch(admin, connection.bootstrap_servers)
+        watch.start()
+        self._undo.append(watch.stop)
         refuse_foreign_group(admin, connection, config.group_id)
         config.create_storage_topics(admin)
         stores = Stores.of(config, connection, admin)
@@ -137,7 +142,7 @@ class Worker:
         cluster.duties = self._duties(context, stores, cluster)
         stores.statuses.on_task = partial(context.metrics.note_state, self.worker_id)
         self._follow(cluster, stores)
-        # The client's types know it only as the None it begins with.
+        # To the type checker it is only the None it is initialised with.
         return context, cluster, cast("str | None", kafka.cluster_id) or ""
 
     def _context(
@@ -176,16 +181,17 @@ class Worker:
             producer=clients.producer(context.connection),
             configs=stores.configs,
             roster=stores.roster,
-            topic=stores.copies.log,
+            topic=stores.workers,
         )
         tls = self._tls.towards_peers() if self._tls else None
         peers = Peers(self.worker_id, stores.roster, stores.configs.session_keys, tls)
         self._undo.append(peers.close)
         hands = Hands(context, cluster.runners, stores.roster)
-        return Duties(context, stores.roster, assigner, hands, peers)
+        foreign = ForeignLead(stores.configs, stores.copies, stores.roster, stores.workers)
+        return Duties(context, stores.roster, assigner, hands, peers, foreign)
 
     def _follow(self, cluster: Cluster, stores: Stores) -> None:
-        """From now on, what the topics say is done."""
+        """From now on, apply what the topics say."""
 
         def assigned(name: str) -> None:
             if stores.roster.owner(name) != self.worker_id:

@@ -1,0 +1,1 @@
+"""References in configs (``${provider:path:key}``), and the providers that resolve them."""

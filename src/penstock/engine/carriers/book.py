@@ -1,0 +1,133 @@
+"""What a worker knows about one carrier: the leases it was given, and what it reported about them.
+
+Both sides send whole states. The worker's has the ids it wants to run, the orders that the carrier
+has not confirmed yet, the ids that are to finish and the reports it has received. The carrier's has
+the ids it holds, their progress, and the reports that were not acknowledged. Each state is numbered
+and names the last one received from the other side, so an order that was received but is not held
+is known to be lost.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from typing import Any
+
+from penstock.engine.carriers.frames import Message
+
+Order = dict[str, Any]
+
+
+@dataclass
+class Given:
+    """A lease that this carrier was given."""
+
+    order: Order
+    sent: int | None = None
+    """The number of the first state that carried the order; None until one did."""
+    seen: bool = False
+    """Whether the carrier has confirmed that it holds the lease."""
+    finishing: bool = False
+
+
+@dataclass(frozen=True)
+class News:
+    """What is new in a carrier's state."""
+
+    progress: dict[str, Any] = field(default_factory=dict)
+    reports: dict[str, Any] = field(default_factory=dict)
+    lost: tuple[str, ...] = ()
+
+
+class Book:
+    """The worker's record of one carrier. Thread-safe; calls never block for long."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._given: dict[str, Given] = {}
+        self._acknowledged: set[str] = set()
+        self._number = 0
+        self._heard = 0
+        self._ending = False
+
+    def __len__(self) -> int:
+        return len(self._given)
+
+    @property
+    def leases(self) -> list[str]:
+        """The ids of the leases that it has or will get."""
+        with self._lock:
+            return list(self._given)
+
+    def give(self, lease_id: str, order: Order) -> bool:
+        """Let the carrier run this lease; False if the carrier is ending."""
+        with self._lock:
+            if self._ending:
+                return False
+            self._given[lease_id] = Given(order)
+            return True
+
+    def finish(self, lease_id: str) -> None:
+        """Ask a lease to commit what it has and end."""
+        with self._lock:
+            if lease_id in self._given:
+                self._given[lease_id].finishing = True
+
+    def revoke(self, lease_id: str) -> bool:
+        """Revoke a lease: it is never confirmed from now on, and ends uncommitted.
+
+        Returns whether it was given and had not reported.
+        """
+        with self._lock:
+            return self._given.pop(lease_id, None) is not None
+
+    def revoke_all(self) -> list[str]:
+        """Revoke all leases and give it no more; returns the ids it had."""
+        with self._lock:
+            self._ending = True
+            lost, self._given = list(self._given), {}
+            return lost
+
+    def end(self) -> bool:
+        """Release the carrier if it is idle: it gets no leases from now on."""
+        with self._lock:
+            self._ending = self._ending or not self._given
+            return self._ending
+
+    def state(self) -> Message:
+        """The next state to send to the carrier."""
+        with self._lock:
+            self._number += 1
+            orders = {lease: g.order for lease, g in self._given.items() if not g.seen}
+            for lease in orders:
+                given = self._given[lease]
+                given.sent = given.sent or self._number
+            return {
+                "number": self._number,
+                "heard": self._heard,
+                "wanted": list(self._given),
+                "orders": orders,
+                "finish": [lease for lease, g in self._given.items() if g.finishing],
+                "received": list(self._acknowledged),
+                "end": self._ending,
+            }
+
+    def hear(self, state: Message) -> News:
+        """Process a state from the carrier; returns what is new in it."""
+        with self._lock:
+            self._heard = int(state["number"])
+            held, reports = dict(state["held"]), dict(state["reports"])
+            self._acknowledged = set(reports)
+            new = {i: r for i, r in reports.items() if self._given.pop(i, None) is not None}
+            lost = self._note_held(held, int(state["heard"]))
+            return News({i: p for i, p in held.items() if p and i in self._given}, new, lost)
+
+    def _note_held(self, held: dict[str, Any], heard: int) -> tuple[str, ...]:
+        lost = []
+        for lease, given in list(self._given.items()):
+            if lease in held:
+                given.seen = True
+            elif given.seen or (given.sent is not None and given.sent <= heard):
+                lost.append(lease)
+                del self._given[lease]
+        return tuple(lost)

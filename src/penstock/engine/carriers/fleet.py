@@ -1,0 +1,379 @@
+"""All carriers of a worker: which there are, what each runs, and what happens to lost leases.
+
+Callers submit a lease with a ``Listener``, which is called once when it ends. The fleet starts
+carriers as needed, moves leases that are too heavy to share, condemns carriers that no longer
+answer, and releases carriers that have been idle for a minute.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Protocol
+
+from penstock.engine.carriers.book import News, Order
+from penstock.engine.carriers.frames import Message
+from penstock.engine.carriers.hub import Hub
+from penstock.engine.carriers.link import Link
+from penstock.engine.carriers.loads import Loads
+from penstock.engine.carriers.placement import Decision, Seat, Wish, place, should_move
+from penstock.engine.carriers.suspicion import Suspicion
+
+log = logging.getLogger(__name__)
+
+SILENT_SECONDS = 10.0
+"""Seconds of silence after which a carrier that has connected once is taken to be dead."""
+EMPTY_SECONDS = 60.0
+CLEARED_SECONDS = 20.0
+"""A suspect that has run for this long is cleared."""
+MOVING_SECONDS = 5.0
+"""The time that the leases of a condemned carrier have to commit and move."""
+TICK_SECONDS = 0.2
+
+
+class Cause(StrEnum):
+    """Why a carrier ended, or a lease in it."""
+
+    ENDED = "it was released"
+    VANISHED = "its carrier does not have it"
+    CRASHED = "its process ended abruptly"
+    SILENT = "it did not answer for 10 s"
+    CONDEMNED = "a task in it hung"
+    EXECUTOR_LOST = "its Spark executor was lost"
+    SPARK_LOST = "Spark's JVM has died"
+    CANCELLED = "it was cancelled"
+
+
+class Listener(Protocol):
+    """The submitter of a lease. Called on threads of the fleet: must not block."""
+
+    def progressed(self, lease: str, told: dict[str, Any]) -> None:
+        """The lease has reported its progress."""
+        ...
+
+    def reported(self, lease: str, report: Any) -> None:
+        """The lease has ended with this report."""
+        ...
+
+    def lost(self, lease: str, cause: Cause, detail: str) -> None:
+        """The lease is gone without a report: what it has committed must be read."""
+        ...
+
+    def guilty(self, lease: str, detail: str) -> None:
+        """The lease is gone, and has crashed its carrier too often."""
+        ...
+
+
+class Job(Protocol):
+    """The Spark job that runs a carrier."""
+
+    def cancel(self) -> None:
+        """End it by force. May be called more than once."""
+        ...
+
+
+Launch = Callable[[Link, str, Callable[[Cause, str], None]], Job]
+"""Starts a job for a link, with a description; the callback is called once, at its end."""
+
+
+@dataclass
+class Ticket:
+    """A lease that was submitted to the fleet."""
+
+    lease: str
+    task: str
+    order: Order
+    listener: Listener
+    wish: Wish
+    carrier: Carrier | None = None
+    since: float = field(default_factory=time.monotonic)
+
+
+@dataclass(frozen=True)
+class Condemned:
+    """A carrier is abandoned because a lease in it does not respond."""
+
+    culprit: str
+    deadline: float
+    """By the monotonic clock: until then the other leases may commit and move."""
+
+
+@dataclass(eq=False)
+class Carrier:
+    """One carrier."""
+
+    link: Link
+    own: bool
+    group: str | None
+    number: int
+    job: Job | None = None
+    tickets: dict[str, Ticket] = field(default_factory=dict)
+    empty_since: float = field(default_factory=time.monotonic)
+    condemned: Condemned | None = None
+
+    @property
+    def name(self) -> str:
+        """As Spark's UI and the metrics show it."""
+        if self.own and len(self.tickets) == 1:
+            return f"carrier of {next(iter(self.tickets.values())).task}"
+        return f"shared carrier {self.number}"
+
+
+class Fleet:
+    """Thread-safe. Listeners are called without any lock held."""
+
+    def __init__(self, hub: Hub, launch: Launch, most: int, extras: Callable[[], Message]) -> None:
+        self._hub = hub
+        self._launch = launch
+        self._most = most
+        self._extras = extras
+        self._lock = threading.RLock()
+        self._carriers: dict[str, Carrier] = {}
+        self._tickets: dict[str, Ticket] = {}
+        self._waiting: list[Ticket] = []
+        self._last: dict[str, str] = {}
+        self._loads = Loads()
+        self._suspicion = Suspicion()
+        self._count = 0
+        self._stopping = threading.Event()
+        self.losses = 0
+        self.moves = 0
+
+    def start(self) -> None:
+        """Start watching the carriers."""
+        threading.Thread(target=self._watch, name="fleet", daemon=True).start()
+
+    def stop(self) -> None:
+        """Abandon all carriers immediately."""
+        self._stopping.set()
+        with self._lock:
+            carriers = list(self._carriers.values())
+        for carrier in carriers:
+            self._gone(carrier, Cause.CANCELLED, "the worker is stopping")
+
+    # What runners call.
+
+    def run(self, lease: str, task: str, order: Order, listener: Listener) -> None:
+        """Run a lease of ``task``. Returns immediately; the listener is called when it ends."""
+        with self._lock:
+            wish = Wish(
+                heavy=self._loads.heavy(task),
+                last=self._last.get(task),
+                group=self._suspicion.group(task),
+            )
+            ticket = Ticket(lease, task, order, listener, wish)
+            self._tickets[lease] = ticket
+            self._place(ticket)
+
+    def finish(self, lease: str) -> None:
+        """Ask a lease to commit what it has and end."""
+        with self._lock:
+            ticket = self._tickets.get(lease)
+            if ticket is not None and ticket.carrier is not None:
+                ticket.carrier.link.book.finish(lease)
+                ticket.carrier.link.tell()
+
+    def revoke(self, lease: str) -> bool:
+        """Revoke a lease immediately: its listener is not called any more.
+
+        Returns whether it was there. It may still run for a moment, so it must be fenced.
+        """
+        with self._lock:
+            ticket = self._tickets.pop(lease, None)
+            if ticket is None:
+                return False
+            if ticket in self._waiting:
+                self._waiting.remove(ticket)
+            if ticket.carrier is not None:
+                ticket.carrier.link.book.revoke(lease)
+                ticket.carrier.link.tell()
+                self._leave(ticket)
+            return True
+
+    def condemn(self, lease: str) -> None:
+        """End the carrier of a lease that does not respond; its other leases are moved first."""
+        with self._lock:
+            ticket = self._tickets.get(lease)
+            carrier = ticket.carrier if ticket else None
+            if carrier is None or carrier.condemned is not None:
+                return
+            carrier.condemned = Condemned(lease, time.monotonic() + MOVING_SECONDS)
+            for other in carrier.tickets:
+                carrier.link.book.finish(other)
+            carrier.link.tell()
+
+    def where(self, lease: str) -> str:
+        """The name of the carrier that runs a lease, or ""."""
+        ticket = self._tickets.get(lease)
+        return ticket.carrier.name if ticket and ticket.carrier else ""
+
+    # Placing.
+
+    def _place(self, ticket: Ticket) -> None:
+        seats = [self._seat(c) for c in self._carriers.values() if c.condemned is None]
+        decision = place(ticket.wish, seats, self._most - len(self._carriers) + len(seats))
+        carrier = self._carriers.get(decision.carrier or "")
+        if decision.start:
+            started = self._start_carrier(decision, ticket.wish.group)
+            carrier = carrier or started
+        if carrier is None or not carrier.link.book.give(ticket.lease, ticket.order):
+            self._waiting.append(ticket)
+            return
+        ticket.carrier = carrier
+        carrier.tickets[ticket.lease] = ticket
+        carrier.link.tell()
+
+    def _seat(self, carrier: Carrier) -> Seat:
+        loads = [self._loads.of(ticket.task) for ticket in carrier.tickets.values()]
+        link = carrier.link
+        room = link.vitals.room if link.bound else 1_000
+        return Seat(
+            link.carrier, carrier.own, link.bound, len(loads), sum(loads), room, carrier.group
+        )
+
+    def _start_carrier(self, decision: Decision, group: str | None) -> Carrier:
+        self._count += 1
+        link = Link(self._extras, self._heard)
+        carrier = Carrier(link, decision.own, group, self._count)
+        self._carriers[link.carrier] = carrier
+        self._hub.expect(link)
+        carrier.job = self._launch(
+            link, carrier.name, lambda cause, detail: self._gone(carrier, cause, detail)
+        )
+        return carrier
+
+    def _leave(self, ticket: Ticket) -> None:
+        carrier = ticket.carrier
+        if carrier is not None:
+            carrier.tickets.pop(ticket.lease, None)
+            carrier.empty_since = time.monotonic()
+
+    # What carriers report.
+
+    def _heard(self, link: Link, news: News) -> None:
+        with self._lock:
+            ended = [(self._end(lease), report) for lease, report in news.reports.items()]
+            lost = [self._end(lease) for lease in news.lost]
+            progress = [(self._tickets.get(lease), told) for lease, told in news.progress.items()]
+            for ticket, told in progress:
+                if ticket is not None:
+                    self._loads.note(ticket.task, told)
+        for ticket, told in progress:
+            if ticket is not None:
+                ticket.listener.progressed(ticket.lease, told)
+        for ticket, report in ended:
+            if ticket is not None:
+                self._last[ticket.task] = link.carrier
+                ticket.listener.reported(ticket.lease, report)
+        for ticket in lost:
+            if ticket is not None:
+                self.losses += 1
+                ticket.listener.lost(ticket.lease, Cause.VANISHED, "")
+
+    def _end(self, lease: str) -> Ticket | None:
+        ticket = self._tickets.pop(lease, None)
+        if ticket is not None:
+            self._leave(ticket)
+        return ticket
+
+    def _gone(self, carrier: Carrier, cause: Cause, detail: str) -> None:
+        """A carrier ended or is abandoned: its leases are lost."""
+        with self._lock:
+            if self._carriers.pop(carrier.link.carrier, None) is None:
+                return
+            carrier.link.book.revoke_all()
+            tickets = list(carrier.tickets.values())
+            for ticket in tickets:
+                self._tickets.pop(ticket.lease, None)
+            tasks = [ticket.task for ticket in tickets]
+            guilty = self._suspicion.died(tasks) if tasks and cause is Cause.CRASHED else []
+            self.losses += len(tickets)
+        self._hub.forget(carrier.link)
+        if cause is not Cause.ENDED and carrier.job is not None:
+            carrier.job.cancel()
+        self._tell_losses(carrier, tickets, guilty, cause, detail)
+
+    def _tell_losses(
+        self, carrier: Carrier, tickets: list[Ticket], guilty: list[str], cause: Cause, detail: str
+    ) -> None:
+        if tickets:
+            log.warning(
+                "%s ended: %s %s; its %d leases continue elsewhere",
+                carrier.name,
+                cause,
+                detail,
+                len(tickets),
+            )
+        for ticket in tickets:
+            if ticket.task in guilty:
+                ticket.listener.guilty(ticket.lease, detail)
+            else:
+                ticket.listener.lost(ticket.lease, cause, detail)
+
+    # What happens by itself.
+
+    def _watch(self) -> None:
+        while not self._stopping.wait(TICK_SECONDS):
+            try:
+                self.tick()
+            except Exception:
+                log.exception("watching the carriers failed; trying again")
+
+    def tick(self) -> None:
+        """Abandon silent carriers, release idle ones, move heavy leases, place waiting ones."""
+        with self._lock:
+            carriers = list(self._carriers.values())
+        for carrier in carriers:
+            if carrier.link.silence() > SILENT_SECONDS:
+                self._gone(carrier, Cause.SILENT, "")
+            elif self._is_due(carrier):
+                self._gone(carrier, Cause.CONDEMNED, "")
+        with self._lock:
+            self._clear_suspects()
+            self._let_go()
+            self._move()
+            waiting, self._waiting = self._waiting, []
+            for ticket in waiting:
+                self._place(ticket)
+
+    def _is_due(self, carrier: Carrier) -> bool:
+        """Whether to end a condemned carrier: its other leases have moved, or had their time."""
+        condemned = carrier.condemned
+        if condemned is None:
+            return False
+        others = [lease for lease in list(carrier.tickets) if lease != condemned.culprit]
+        return not others or time.monotonic() > condemned.deadline
+
+    def _clear_suspects(self) -> None:
+        now = time.monotonic()
+        for ticket in self._tickets.values():
+            ran = ticket.carrier is not None and ticket.carrier.link.bound
+            if ticket.wish.group and ran and now - ticket.since > CLEARED_SECONDS:
+                self._suspicion.cleared(ticket.task)
+
+    def _let_go(self) -> None:
+        """Empty carriers end after a minute; one shared carrier stays while anything runs."""
+        now = time.monotonic()
+        shared = [c for c in self._carriers.values() if not c.own and c.group is None]
+        warm = shared[0] if shared and self._tickets else None
+        for carrier in list(self._carriers.values()):
+            empty = not carrier.tickets and now - carrier.empty_since > EMPTY_SECONDS
+            if empty and carrier is not warm and carrier.link.book.end():
+                carrier.link.tell()
+
+    def _move(self) -> None:
+        free = self._most - len(self._carriers)
+        for carrier in self._carriers.values():
+            for ticket in list(carrier.tickets.values()):
+                load = self._loads.of(ticket.task)
+                sharers = len(carrier.tickets) - 1
+                if should_move(load, own=carrier.own, sharers=sharers, free=free):
+                    self._loads.weigh(ticket.task, heavy=not carrier.own)
+                    carrier.link.book.finish(ticket.lease)
+                    carrier.link.tell()
+                    self.moves += 1
+                    free -= 1

@@ -1,0 +1,133 @@
+"""Which carrier runs a lease: a policy, without clocks, threads or Spark.
+
+Light leases share carriers; a lease that keeps a core busy gets its own. A task's next lease goes
+where its last one committed, since its producer is still there. Carriers are limited by slots,
+leases are not: if no carrier can be added, the least busy one takes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+SHARED_LOAD = 0.5
+"""Cores that the leases of a shared carrier may keep busy before another is started."""
+HEAVY_LOAD = 0.35
+"""Cores from which a lease gets its own carrier."""
+LIGHT_LOAD = 0.15
+"""Cores below which it comes back: far enough from the other limit to avoid flapping."""
+
+
+@dataclass(frozen=True)
+class Seat:
+    """What the placement of a lease needs to know about a carrier."""
+
+    carrier: str
+    own: bool
+    """Whether it is for one heavy lease alone."""
+    connected: bool
+    leases: int
+    load: float
+    """Cores that its leases keep busy."""
+    room: int
+    """How many more leases its file handles, threads and memory allow."""
+    group: str | None = None
+    """The suspects that it is reserved for."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """A lease that is to be placed."""
+
+    heavy: bool = False
+    last: str | None = None
+    """The carrier where the task's last lease committed."""
+    group: str | None = None
+    """The group of suspects of crashing a carrier that it shares a carrier with, exclusively."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Give the lease to ``carrier``, or to a new one."""
+
+    carrier: str | None = None
+    start: bool = False
+    """Whether to start another carrier: for this lease if ``carrier`` is None, else for others."""
+    own: bool = False
+    """Whether the new one is for this lease alone."""
+    wait: bool = False
+    """Whether the lease has to wait until another carrier can be started."""
+
+
+def place(wish: Wish, seats: Sequence[Seat], most: int) -> Decision:
+    """Where the lease goes, given the existing carriers and ``most``, their highest number."""
+    free = max(0, most - len(seats))
+    if wish.group is not None:
+        return _among_suspects(wish.group, seats, free)
+    seats = [seat for seat in seats if seat.group is None]
+    if wish.heavy:
+        return _alone(wish, seats, free)
+    shared = [seat for seat in seats if not seat.own]
+    fitting = [seat for seat in shared if seat.connected and _fits(seat)]
+    chosen = _last(wish, fitting) or _least_busy(fitting)
+    if chosen is not None:
+        return Decision(chosen.carrier)
+    return _where_none_fits(shared or list(seats), free)
+
+
+def _among_suspects(group: str, seats: Sequence[Seat], free: int) -> Decision:
+    """A separate carrier, or none for now: they might crash others' leases."""
+    theirs = next((seat for seat in seats if seat.group == group), None)
+    if theirs is not None:
+        return Decision(theirs.carrier)
+    return Decision(start=True) if free else Decision(wait=True)
+
+
+def _alone(wish: Wish, seats: Sequence[Seat], free: int) -> Decision:
+    empty = [seat for seat in seats if seat.own and seat.leases == 0]
+    chosen = _last(wish, empty) or _least_busy(empty)
+    if chosen is not None:
+        return Decision(chosen.carrier)
+    if free:
+        return Decision(start=True, own=True)
+    return _crowded(seats)
+
+
+def _where_none_fits(seats: Sequence[Seat], free: int) -> Decision:
+    """Wait for a connecting carrier only if no connected one has room."""
+    roomy = _least_busy([seat for seat in seats if seat.connected and seat.room > 0])
+    coming = _least_busy([seat for seat in seats if not seat.connected and _fits(seat)])
+    start = free > 0 and coming is None
+    if roomy is not None:
+        return Decision(roomy.carrier, start=start)
+    if coming is not None:
+        return Decision(coming.carrier)
+    return Decision(start=True) if start else _crowded(seats)
+
+
+def _crowded(seats: Sequence[Seat]) -> Decision:
+    """Leases are not limited by slots: the least busy carrier takes one more."""
+    least = _least_busy(seats)
+    return Decision(wait=True) if least is None else Decision(least.carrier)
+
+
+def _fits(seat: Seat) -> bool:
+    return seat.room > 0 and seat.load < SHARED_LOAD
+
+
+def _last(wish: Wish, seats: Sequence[Seat]) -> Seat | None:
+    return next((seat for seat in seats if seat.carrier == wish.last), None)
+
+
+def _least_busy(seats: Sequence[Seat]) -> Seat | None:
+    return min(seats, key=lambda seat: (seat.load, seat.leases, seat.carrier), default=None)
+
+
+def should_move(load: float, *, own: bool, sharers: int, free: int) -> bool:
+    """Whether a running lease should end at its next commit, to continue in another carrier.
+
+    ``sharers`` is how many other leases its carrier runs, ``free`` how many carriers may be added.
+    """
+    if own:
+        return load < LIGHT_LOAD
+    return load > HEAVY_LOAD and sharers > 0 and free > 0

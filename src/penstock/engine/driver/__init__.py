@@ -1,0 +1,1 @@
+"""The driver's side of Spark: the session, turns and heartbeats."""

@@ -1,0 +1,1 @@
+"""The executor's side: one task that polls or puts, and commits."""

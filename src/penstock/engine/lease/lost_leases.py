@@ -1,0 +1,13 @@
+"""Losses of leases that are not Kafka's doing, with their own messages."""
+
+from __future__ import annotations
+
+from penstock.kafka.errors import LeaseLost
+
+
+class Orphaned(LeaseLost):
+    """The worker no longer answers heartbeats."""
+
+
+class Interrupted(LeaseLost):
+    """The lease was told to finish during a retry."""

@@ -1,0 +1,106 @@
+"""Puts binary columns into the producer's queue, as columns if the client supports it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+from confluent_kafka import KafkaError, KafkaException
+
+from penstock.engine.pipeline.pipeline import Encoded
+from penstock.kafka.column_queue import ColumnQueue, takes_columns
+from penstock.kafka.errors import RecordRefused, describe
+from penstock.kafka.transactions import Transactions
+
+TOO_LARGE = frozenset({KafkaError.MSG_SIZE_TOO_LARGE, KafkaError.INVALID_MSG_SIZE})
+
+
+@dataclass(frozen=True)
+class Sent:
+    """What a call of ``produce`` put into the transaction."""
+
+    records: int
+    payload_bytes: int
+    topics: frozenset[str]
+
+
+def produce(producer: Transactions, encoded: Encoded) -> Sent:
+    """Add every record of the batch to the open transaction, in order."""
+    producer.begin()
+    topic = _single_topic(encoded.batch.column("topic"))
+    if topic is not None and _plain(encoded) and takes_columns(producer.raw):
+        _produce_columns(producer, topic, encoded)
+    else:
+        _produce_rows(producer, encoded)
+    size = encoded.value.nbytes + encoded.key.nbytes
+    return Sent(len(encoded.value), size, topics_in(encoded))
+
+
+def topics_in(encoded: Encoded) -> frozenset[str]:
+    """The topics of the batch's records."""
+    return frozenset(pa.compute.unique(encoded.batch.column("topic")).to_pylist())
+
+
+def _single_topic(topics: pa.Array) -> str | None:
+    if isinstance(topics, pa.DictionaryArray) and len(topics.dictionary) == 1:
+        return str(topics.dictionary[0].as_py())
+    return None
+
+
+def _plain(encoded: Encoded) -> bool:
+    """Whether the records have only keys and values."""
+    columns = [encoded.batch.column(c) for c in ("partition", "timestamp", "headers")]
+    return all(column.null_count == len(column) for column in columns)
+
+
+def _produce_columns(producer: Transactions, topic: str, encoded: Encoded) -> None:
+    queue = ColumnQueue(producer.raw, topic, encoded.key, encoded.value)
+    try:
+        while not queue.push():
+            producer.make_room()
+    except KafkaException as error:
+        raise _refusal(producer, topic, error, encoded) from error
+    producer.raw.poll(0)
+
+
+def _produce_rows(producer: Transactions, encoded: Encoded) -> None:
+    for topic, value, key, more in _rows(encoded):
+        producer.send(topic, value, key, **more)
+    producer.raw.poll(0)
+
+
+def _rows(encoded: Encoded) -> Iterator[tuple[str, bytes | None, bytes | None, dict[str, Any]]]:
+    batch = encoded.batch
+    rows = zip(
+        batch.column("topic").to_pylist(),
+        encoded.value.to_pylist(),
+        encoded.key.to_pylist(),
+        batch.column("partition").to_pylist(),
+        batch.column("timestamp").to_pylist(),
+        batch.column("headers").to_pylist(),
+        strict=True,
+    )
+    for topic, value, key, partition, timestamp, headers in rows:
+        more: dict[str, Any] = {}
+        if partition is not None:
+            more["partition"] = partition
+        if timestamp is not None:
+            more["timestamp"] = timestamp
+        if headers:
+            more["headers"] = [(h["key"], h["value"]) for h in headers]
+        yield topic, value, key, more
+
+
+def _refusal(
+    producer: Transactions, topic: str, error: KafkaException, encoded: Encoded
+) -> Exception:
+    if error.args[0].code() not in TOO_LARGE:
+        return producer.fault(error, topic)
+    producer.abort()
+    size = pa.compute.max(pa.compute.binary_length(encoded.value)).as_py()
+    return RecordRefused(
+        f"topic {topic} does not accept a record of {size} bytes ({describe(error)}). Raise "
+        "max.message.bytes of the topic and message.max.bytes of the broker, or make it smaller."
+    )

@@ -1,0 +1,358 @@
+"""A sink lease, as it runs inside a Python worker of Spark.
+
+read → decode → transform → put, and a commit whenever a transaction is old or big enough, or the
+topics have no more records: the task flushes, and then its offsets, the dead letters and the copy
+of the offsets are committed in one transaction.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing, suppress
+from typing import Any, TypeVar
+
+import pyarrow as pa
+
+from penstock.engine.lease.dead_letters import DeadLetters
+from penstock.engine.lease.heartbeats import Heartbeat
+from penstock.engine.lease.lease import Range, SinkLease
+from penstock.engine.lease.lease_loop import LeaseLoop
+from penstock.engine.lease.new_topics import NewTopics, TopicGroup
+from penstock.engine.lease.retrying import retried
+from penstock.engine.lease.topic_reader import TopicReader, position_of
+from penstock.engine.pipeline.pipeline import Pipeline, without
+from penstock.engine.pipeline.stage_error import StageError
+from penstock.kafka.errors import KafkaFault, LeaseLost, TransactionAborted
+from penstock.kafka.sink_copies import SinkGroup, copy_key, copy_value
+from penstock.kafka.topics import Position
+from penstock.kafka.transactions import GroupOffsets, Transactions
+from penstock.sdk.errors import RecordError, RetriableError
+from penstock.sdk.tasks import Assignments, SinkTask
+
+MAX_ABORTS = 5
+MOST_RECORDS = 20_000
+FEWEST_RECORDS = 100
+SHORT, LONG = 0.1, 0.5
+"""Seconds within which a batch should be put: *finish* is checked only between batches."""
+
+T = TypeVar("T")
+
+
+class DecodingError(Exception):
+    """Records could not be converted or transformed, because of ``cause``; none of them was put."""
+
+    def __init__(self, cause: Exception) -> None:
+        super().__init__(str(cause))
+        self.cause = cause
+
+
+class SinkLoop(LeaseLoop[SinkLease]):
+    """The state of one running sink lease."""
+
+    def __init__(self, lease: SinkLease, heartbeat: Heartbeat) -> None:
+        super().__init__(lease, heartbeat)
+        self._dead = DeadLetters(lease)
+        self._dead_letter_topic = NewTopics(
+            (TopicGroup("dead letters", 1, lease.tolerance.dead_letter_replication, (".*",)),),
+            lease.connection,
+            lease.admin_settings,
+        )
+        limit = lease.consumer_settings.get("max.poll.records", MOST_RECORDS)
+        self._limit = max(1, min(int(limit), MOST_RECORDS))
+        self._most = min(FEWEST_RECORDS, self._limit)
+        self._committed: dict[Position, tuple[int, str]] = {}
+        self._given: dict[Position, tuple[int, int]] = {}
+
+    def _outcome(self) -> dict[str, Any]:
+        return {
+            "sink_positions": self._committed,
+            "dead_letters": len(self._dead),
+            "uncommitted": self._uncommitted(),
+        }
+
+    def _uncommitted(self) -> tuple[Range, ...]:
+        """What was put since the last successful commit."""
+        given = ((*position, *ends) for position, ends in sorted(self._given.items()))
+        return tuple((t, p, first, end) for t, p, first, end in given if first < end)
+
+    def _move_records(self, producer: Transactions) -> None:
+        lease, task = self._lease, self._lease.task_class()
+        self._producer = producer
+        starts = {(a.topic, a.partition): a.offset for a in lease.assignments}
+        self._keep_starts()
+        # The reader first: it fetches ahead while the task starts.
+        with closing(TopicReader(lease.connection, starts, **_wanted(lease))) as reader:
+            try:
+                self._retrying(lambda: task.start(lease.config))
+                task.open(Assignments(lease.assignments, lease.committed))
+                self._mark_beginning(task)
+                self._read_until_over(task, reader)
+            finally:
+                task.stop()
+
+    def _keep_starts(self) -> None:
+        """Commit a start that could be a different one next time, before anything can fail."""
+        moving: dict[str, dict[Position, int]] = {}
+        for each in self._lease.assignments:
+            if (each.topic, each.partition) in self._lease.uncommitted_starts:
+                moving.setdefault(each.metadata, {})[each.topic, each.partition] = each.offset
+        for metadata, starts in moving.items():
+            self._commit(starts, metadata, time.monotonic())
+
+    def _read_until_over(self, task: SinkTask, reader: TopicReader) -> None:
+        while not self._over():
+            batches = self._read(task, reader)
+            self._put_all(task, reader, batches)
+            self._progress.note(dry=not batches)
+            # Without records, the reader may still have moved, past markers and aborted records.
+            if not batches or self._commit_due(dry=False):
+                self._commit_reached(task, reader)
+            if not batches:
+                self._commits.settle()
+        self._raise_if_orphaned()
+        self._commit_reached(task, reader)
+        self._commits.settle()
+
+    def _read(self, task: SinkTask, reader: TopicReader) -> list[pa.RecordBatch]:
+        try:
+            return reader.read(self._most, self._lease.limits.poll_pause)
+        except KafkaFault:
+            self._commit_at_last(task, reader)
+            raise
+
+    def _commit_at_last(self, task: SinkTask, reader: TopicReader) -> None:
+        """A deleted topic ends the lease, but what was put from others must not be put again."""
+        if not self._heartbeat.orphaned.is_set():
+            # The reader's error is reported, whatever happens here.
+            with suppress(Exception):
+                self._commit_reached(task, reader)
+                self._commits.settle()
+
+    def _mark_beginning(self, task: SinkTask) -> None:
+        """Before a task's very first record: commit the present state of its target.
+
+        Otherwise a crash in the first lease would leave nothing to go back to.
+        """
+        assignments = self._lease.assignments
+        if any(each.metadata for each in assignments):
+            return
+        began = time.monotonic()
+        metadata = self._retrying(task.flush)
+        if metadata:
+            self._commit({(a.topic, a.partition): a.offset for a in assignments}, metadata, began)
+            self._commits.settle()
+
+    def _put_all(
+        self, task: SinkTask, reader: TopicReader, batches: Sequence[pa.RecordBatch]
+    ) -> None:
+        """Put each batch; before the task fails because of a record, commit everything before it.
+
+        Otherwise the target would hold records that are not committed, and a user who skips the
+        bad record by altering the offset would skip those as well.
+        """
+        for number, raw in enumerate(batches):
+            try:
+                bad = self._put_partition(task, raw)
+            except DecodingError as error:
+                self._commit_before(task, reader, batches[number:])
+                raise error.cause from None
+            if bad is not None:
+                self._commit_before(task, reader, [raw.slice(bad.row), *batches[number + 1 :]])
+                self._set_aside(raw, bad.row, bad)
+
+    def _put_partition(self, task: SinkTask, raw: pa.RecordBatch) -> StageError | None:
+        """Put records of one partition; returns the first error that is not tolerated.
+
+        In that case all records before it were put, and none after it.
+        """
+        began = time.monotonic()
+        self._begin()
+        self._count(raw.num_rows, raw.column("value").nbytes)
+        self._progress.taken += raw.num_rows
+        self._progress.topics.note([raw.column("topic")[0].as_py()])
+        decoded, bad = self._decoded(raw)
+        for batch in decoded:
+            refused = self._put(task, raw, batch)
+            if refused is not None:
+                bad = refused
+                break
+        if bad is not None:
+            left = raw.slice(bad.row)
+            self._count(-left.num_rows, -left.column("value").nbytes)
+        self._learn(raw.num_rows, time.monotonic() - began)
+        return bad
+
+    def _queued_bytes(self) -> int:
+        return self._dead.waiting_bytes
+
+    def _learn(self, rows: int, seconds: float) -> None:
+        """Batches no larger than the task can put in a fraction of a second, or than their dead
+        letters may be."""
+        if seconds > LONG or self._queued_bytes() > 2 * self._pace.most_bytes:
+            self._most = max(1, self._most // 2)
+        elif seconds < SHORT and rows * 2 > self._most:
+            self._most = min(self._limit, self._most * 2)
+
+    def _decoded(self, raw: pa.RecordBatch) -> tuple[list[pa.RecordBatch], StageError | None]:
+        """Decoded and transformed, without the records that cause errors.
+
+        If none may be left out: up to the first of them, with its error.
+        """
+        bad: StageError | None = None
+        left = raw
+        while left.num_rows:
+            try:
+                return self._decoded_now(left), bad
+            except StageError as error:
+                if self._lease.tolerance.all_errors:
+                    self._set_aside(left, error.row, error)
+                    left = without(left, error.row)
+                else:
+                    bad, left = error, left.slice(0, error.row)
+        return [], bad
+
+    def _decoded_now(self, raw: pa.RecordBatch) -> list[pa.RecordBatch]:
+        """DecodingError for any error that is not the fault of a record: nothing was put."""
+        pipeline, tolerance = self._pipeline, self._lease.tolerance
+        try:
+            return retried(lambda: list(pipeline.decode(raw)), tolerance, self._heartbeat)
+        except (StageError, KafkaFault):
+            raise
+        except Exception as error:
+            raise DecodingError(error) from error
+
+    def _put(self, task: SinkTask, raw: pa.RecordBatch, batch: pa.RecordBatch) -> StageError | None:
+        """Put a batch, without the records that the task rejects.
+
+        If none may be left out: up to the first of them, with the error of that row of ``raw``.
+        """
+        bad: StageError | None = None
+        while batch.num_rows:
+            try:
+                self._put_once(task, batch)
+                self._note_given(position_of(raw), batch.column("offset"))
+                break
+            except RecordError as error:
+                offset = batch.column("offset")[error.row]
+                failed = StageError(error, "TASK_PUT", type(task), _row_at(raw, offset))
+                if self._lease.tolerance.all_errors:
+                    self._set_aside(raw, failed.row, failed)
+                    batch = without(batch, error.row)
+                else:
+                    bad, batch = failed, batch.slice(0, error.row)
+        return bad
+
+    def _set_aside(self, raw: pa.RecordBatch, row: int, error: StageError) -> None:
+        """Skip a bad record, or fail if errors are not tolerated."""
+        self._progress.bad_records += 1
+        self._dead.take(raw, row, error)
+        self._progress.skipped += 1
+        self._progress.dead_letters += bool(self._lease.tolerance.dead_letter_topic)
+
+    def _put_once(self, task: SinkTask, batch: pa.RecordBatch) -> None:
+        began = time.monotonic()
+        self._retrying(lambda: task.put(batch))
+        self._progress.step()
+        self._progress.given += batch.num_rows
+        self._progress.count_batch(batch.num_rows, time.monotonic() - began)
+
+    def _note_given(self, position: Position, offsets: pa.Array) -> None:
+        first, _ = self._given.get(position, (offsets[0].as_py(), 0))
+        self._given[position] = first, offsets[-1].as_py() + 1
+
+    def _retrying(self, call: Callable[[], T]) -> T:
+        """Retry a call that raises RetriableError, until told to finish."""
+        while True:
+            try:
+                return call()
+            except RetriableError as error:
+                self._progress.step()
+                self._progress.retries += 1
+                if self._heartbeat.over:
+                    raise LeaseLost(f"told to finish while retrying: {error}") from error
+                time.sleep(error.retry_after)
+
+    def _commit_before(
+        self, task: SinkTask, reader: TopicReader, left: Sequence[pa.RecordBatch]
+    ) -> None:
+        """Commit the reader's offsets up to the first of the records that are ``left``."""
+        self._raise_if_orphaned()
+        self._commit_ends(task, reader.reached_before(left))
+        self._commits.settle()
+
+    def _commit_reached(self, task: SinkTask, reader: TopicReader) -> None:
+        """Commit the reader's offsets: everything it has read has been put."""
+        self._commit_ends(task, reader.reached)
+
+    def _commit_ends(self, task: SinkTask, reached: Mapping[Position, int]) -> None:
+        self._commits.settle()
+        ends = {
+            position: end
+            for position, end in reached.items()
+            if self._committed.get(position, (None, ""))[0] != end
+        }
+        if ends:
+            began = time.monotonic()
+            self._commit(ends, self._retrying(task.flush), began)
+
+    def _commit(self, ends: dict[Position, int], metadata: str, began: float) -> None:
+        lease, size, letters = self._lease, self._dead.waiting_bytes, self._dead.take_letters()
+        offsets = [(t, p, end, metadata) for (t, p), end in ends.items()]
+        groups = [GroupOffsets(lease.group_metadata, offsets), lease.membership.offsets()]
+
+        def commit() -> None:
+            self._dead_letter_topic.ensure({letter[0] for letter in letters})
+            for topic, value, key, headers, timestamp in letters:
+                self._producer.send(topic, value, key, headers=headers, timestamp=timestamp)
+            for key, copy in self._copies(ends, metadata):
+                where = lease.copy_partition
+                self._producer.send(lease.copy_topic, copy, key, partition=where)
+            self._deliver(self._producer, size, [], groups)
+
+        def committed() -> None:
+            self._committed |= {position: (end, metadata) for position, end in ends.items()}
+            for position in ends.keys() & self._given.keys():
+                self._given[position] = ends[position], self._given[position][1]
+
+        repeated = self._repeated(self._paced(size, None, commit))
+        self._begin_commit(began, repeated, committed)
+
+    def _repeated(self, commit: Callable[[], None]) -> Callable[[], None]:
+        """``commit``, repeated if it was rolled back: everything in it is still there."""
+
+        def repeated() -> None:
+            for _ in range(MAX_ABORTS - 1):
+                try:
+                    return commit()
+                except TransactionAborted as error:
+                    self._progress.aborts += 1
+                    if not error.passing:
+                        raise
+            return commit()
+
+        return repeated
+
+    def _copies(self, ends: dict[Position, int], metadata: str) -> Iterable[tuple[bytes, bytes]]:
+        sink = SinkGroup(self._lease.connector, self._lease.group)
+        for (topic, partition), end in ends.items():
+            key = copy_key(sink, topic, partition)
+            value = copy_value(end, metadata, self._lease.topic_ids.get(topic))
+            yield key, value
+
+
+def _row_at(raw: pa.RecordBatch, offset: pa.Scalar) -> int:
+    return int(raw.column("offset").index(offset).as_py())
+
+
+def _wanted(lease: SinkLease) -> dict[str, Any]:
+    """How to read, and whether headers and timestamps, which are costly, are needed."""
+    task, pipeline = lease.task_class, lease.pipeline
+    assert isinstance(pipeline, Pipeline)  # noqa: S101 (its settings are resolved)
+    # A dead letter is the record as it was.
+    kept = bool(lease.tolerance.dead_letter_topic)
+    return {
+        "headers": task.wants_headers or pipeline.predicated or kept,
+        "timestamps": task.wants_timestamps or bool(pipeline.transforms) or kept,
+        "settings": lease.consumer_settings,
+    }

@@ -1,0 +1,209 @@
+"""A source lease, as it runs inside a Python worker of Spark.
+
+poll → transform → convert → produce, and a commit of records and offsets together whenever a
+transaction is old or big enough, or the source has no more records.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import pyarrow as pa
+
+from penstock.engine.lease.heartbeats import Heartbeat
+from penstock.engine.lease.lease import KeyedOffset, SourceLease
+from penstock.engine.lease.lease_loop import LeaseLoop
+from penstock.engine.lease.new_topics import NewTopics
+from penstock.engine.lease.producing import produce, topics_in
+from penstock.engine.lease.retrying import retried
+from penstock.engine.lease.tolerating import tolerate
+from penstock.engine.pipeline.pipeline import Encoded
+from penstock.engine.pipeline.stage_error import StageError
+from penstock.kafka.errors import KafkaFault, TransactionAborted
+from penstock.kafka.json_forms import dump
+from penstock.kafka.offset_keys import in_order, offset_key
+from penstock.kafka.transactions import Transactions
+from penstock.sdk.batches import SourceBatch
+from penstock.sdk.errors import RetriableError
+from penstock.sdk.offsets import OffsetReader, canonical
+from penstock.sdk.packing import pack
+from penstock.sdk.records import SourceRecord
+from penstock.sdk.tasks import SourceTask
+
+BATCHES = 4
+"""How many batches make a transaction of the largest allowed size."""
+MAX_ABORTS = 5
+"""How many transactions in a row may be rolled back before the lease gives up."""
+
+
+class SourceLoop(LeaseLoop[SourceLease]):
+    """The state of one running source lease."""
+
+    def __init__(self, lease: SourceLease, heartbeat: Heartbeat) -> None:
+        super().__init__(lease, heartbeat)
+        self._positions: dict[str, KeyedOffset] = {
+            canonical(partition): (key, partition, offset)
+            for key, partition, offset in lease.positions
+        }
+        self._new_topics = NewTopics(lease.topic_groups, lease.connection, lease.admin_settings)
+        self._committed: dict[str, KeyedOffset] = {}
+        self._pending: dict[str, KeyedOffset] = {}
+
+    def _outcome(self) -> dict[str, Any]:
+        return {"positions": tuple(self._committed.values())}
+
+    def _move_records(self, producer: Transactions) -> None:
+        """Run the task; after a transaction was rolled back, again from what is committed."""
+        aborts, committed = 0, 0
+        while True:
+            task = self._lease.task_class()
+            try:
+                task.start(self._lease.config, self._reader())
+                self._poll_until_over(task, producer)
+                return
+            except TransactionAborted:
+                self._progress.aborts += 1
+                self._pending = {}
+                self._begin_anew()
+                aborts = 1 if self._progress.transactions > committed else aborts + 1
+                committed = self._progress.transactions
+                if aborts == MAX_ABORTS:
+                    raise
+            finally:
+                task.stop()
+
+    def _reader(self) -> OffsetReader:
+        return OffsetReader((p, o) for _, p, o in self._positions.values())
+
+    def _poll_until_over(self, task: SourceTask, producer: Transactions) -> None:
+        while not self._over():
+            with self._committing_first(task, producer):
+                batches = self._poll(task)
+            for batch in batches:
+                self._produce(task, producer, batch)
+            if self._commit_due(dry=not batches):
+                self._commit(task, producer)
+            if not batches:
+                self._commits.settle()
+                self._heartbeat.finish.wait(self._lease.limits.poll_pause)
+        self._raise_if_orphaned()
+        for polled in task.finish():
+            for batch in self._counted(_as_batches(polled), time.monotonic()):
+                self._produce(task, producer, batch)
+        self._commit(task, producer)
+        self._commits.settle()
+
+    @contextmanager
+    def _committing_first(self, task: SourceTask, producer: Transactions) -> Iterator[None]:
+        """An error of the task or of a record: the batches before it are complete, and committed.
+
+        So a user who moves the source past a record that cannot be converted skips nothing else.
+        """
+        try:
+            yield
+        except KafkaFault:
+            raise
+        except Exception:
+            self._raise_if_orphaned()
+            self._commit(task, producer)
+            self._commits.settle()
+            raise
+
+    def _poll(self, task: SourceTask) -> list[SourceBatch]:
+        began = time.monotonic()
+        task.batch_bytes = self._room()
+        try:
+            batches = _as_batches(task.poll())
+        except RetriableError as error:
+            self._progress.retries += 1
+            self._heartbeat.finish.wait(error.retry_after)
+            batches = []
+        self._progress.note(dry=not batches and not task.busy and not self._waiting())
+        return self._counted(batches, began)
+
+    def _room(self) -> int:
+        """The largest size of the next batch.
+
+        Only a fraction, since it is polled during a commit, which may show that the link has
+        become slower.
+        """
+        return min(SourceTask.batch_bytes, self._pace.most_bytes // BATCHES)
+
+    def _queued_bytes(self) -> int:
+        return self._bytes
+
+    def _waiting(self) -> bool:
+        """Whether a transaction is kept open for its interval: the lease must not end before."""
+        return self._began is not None and not self._lease.limits.commit_when_dry
+
+    def _counted(self, batches: list[SourceBatch], began: float) -> list[SourceBatch]:
+        if batches:
+            records = sum(batch.records.num_rows for batch in batches)
+            self._progress.taken += records
+            self._progress.count_batch(records, time.monotonic() - began)
+        return batches
+
+    def _produce(self, task: SourceTask, producer: Transactions, batch: SourceBatch) -> None:
+        with self._committing_first(task, producer):
+            encoded = self._encoded(batch.records)
+        self._commits.settle()
+        self._begin()
+        if self._lease.topic_groups:
+            self._new_topics.ensure(topics_in(encoded))
+        sent = produce(producer, encoded)
+        self._count(sent.records, sent.payload_bytes)
+        self._progress.topics.note(sent.topics)
+        for partition, offset in batch.offsets:
+            self._pending[canonical(partition)] = self._keyed(partition, offset)
+
+    def _encoded(self, records: pa.RecordBatch) -> Encoded:
+        pipeline, tolerance = self._pipeline, self._lease.tolerance
+        return retried(lambda: pipeline.encode(records, self._bad), tolerance, self._heartbeat)
+
+    def _bad(self, batch: pa.RecordBatch, error: StageError) -> None:
+        topic = batch.column("topic")[error.row].as_py()
+        self._progress.bad_records += 1
+        tolerate(
+            self._lease,
+            error,
+            record=f"source record is for topic {topic}",
+            place=f"for topic {topic}",
+            remedy="Correct it at the source",
+        )
+        self._progress.skipped += 1
+
+    def _keyed(self, partition: Mapping[str, Any], offset: Mapping[str, Any]) -> KeyedOffset:
+        """Uses the key bytes it has always had: Kafka Connect finds offsets by them."""
+        known = self._positions.get(canonical(partition))
+        if known:
+            return known[0], known[1], dict(offset)
+        ordered = in_order(partition, self._lease.partition_keys)
+        return offset_key(self._lease.connector, ordered), ordered, dict(offset)
+
+    def _commit(self, task: SourceTask, producer: Transactions) -> None:
+        if self._began is None:
+            return
+        lease, pending, records = self._lease, self._pending, self._records
+        offsets = [(lease.offsets_topic, k, dump(o)) for k, _, o in pending.values()]
+
+        def committed() -> None:
+            self._positions.update(pending)
+            self._committed.update(pending)
+            self._progress.given += records
+            task.committed([(partition, offset) for _, partition, offset in pending.values()])
+
+        members = [lease.membership.offsets()]
+        commit = partial(self._deliver, producer, self._bytes, offsets, members)
+        paced = self._paced(self._bytes, self._began, commit)
+        self._begin_commit(time.monotonic(), paced, committed)
+        self._pending = {}
+
+
+def _as_batches(polled: SourceBatch | Sequence[SourceRecord] | None) -> list[SourceBatch]:
+    if polled is None:
+        return []
+    return [polled] if isinstance(polled, SourceBatch) else pack(polled)

@@ -1,0 +1,1 @@
+"""Converters, transforms and predicates of a connector, as one pipeline."""

@@ -1,0 +1,1 @@
+"""The config keys of workers and connectors."""

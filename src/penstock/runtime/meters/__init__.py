@@ -1,0 +1,1 @@
+"""Counters behind metrics and statuses."""

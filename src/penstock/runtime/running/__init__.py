@@ -1,0 +1,1 @@
+"""The loop that runs connectors: look, plan, turn, commit, restart."""

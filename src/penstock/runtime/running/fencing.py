@@ -1,0 +1,21 @@
+"""Rule 1: abort and fence the transactional ids of a connector's tasks."""
+
+from __future__ import annotations
+
+import logging
+import time
+
+from penstock.kafka import transactions
+from penstock.kafka.names import transactional_id
+from penstock.runtime.running.context import Context
+
+log = logging.getLogger(__name__)
+
+
+def fence_tasks(context: Context, name: str, count: int) -> None:
+    """Fence tasks 0 … count-1 of a connector, aborting their open transactions."""
+    began = time.monotonic()
+    group = context.worker.group_id
+    ids = [transactional_id(group, name, task) for task in range(max(1, count))]
+    transactions.fence(context.connection, ids)
+    log.debug("fenced %d transactional ids in %.2f s", len(ids), time.monotonic() - began)

@@ -1,0 +1,242 @@
+"""When each connector runs: one timetable and two small thread pools for all of them.
+
+A look thread, which never waits for a turn, checks a connector for work; if there is some, the turn
+runs on the pool of turn threads. At most one of the two runs for a connector at any time. One look
+thread is the leader: it alone waits for the timetable and does the looks itself, since a look costs
+much less than waking a thread. If its looks are slow, another thread becomes the leader. While
+turns wait for a thread or a slot, the running ones are told that it is crowded: they then end as
+soon as there are no more records, and after a few seconds at the latest.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple, Protocol
+
+from penstock.engine.driver.turns import Turn
+from penstock.logs.subject import about
+from penstock.runtime.callbacks import Callbacks
+from penstock.runtime.running.slot_waits import SlotWaits
+from penstock.runtime.running.timetable import Timetable
+
+log = logging.getLogger(__name__)
+
+LOOK_THREADS = 4
+MOST_LOOK_THREADS = 128
+TICK = 0.2
+LONG_BURST = 0.02
+"""Seconds of looks without a pause, after which another thread is worth waking."""
+
+
+class Next(NamedTuple):
+    """What comes next for a connector: a turn now, a look after ``delay``, or wait until woken."""
+
+    turn: bool = False
+    delay: float | None = None
+
+
+TURN = Next(turn=True)
+REST = Next()
+
+
+class Runnable(Protocol):
+    """What the scheduler runs."""
+
+    name: str
+
+    def look(self) -> Next:
+        """Whether there is work; quick."""
+        ...
+
+    def turn(self) -> Next:
+        """Do the work; may take a minute."""
+        ...
+
+
+class Scheduler:
+    """Schedules the looks and turns of runners. Thread-safe."""
+
+    def __init__(self, slots: int, grace_seconds: float) -> None:
+        self._slots = slots
+        self._grace_seconds = grace_seconds
+        self.callbacks = Callbacks()
+        self._turns = ThreadPoolExecutor(slots, thread_name_prefix="turn")
+        lock = threading.RLock()
+        self._changed = threading.Condition(lock)
+        self._no_leader = threading.Condition(lock)
+        self._leader: int | None = None
+        self._burst_began: float | None = None
+        self._look_began: float | None = None
+        self._timetable: Timetable[Runnable] = Timetable()
+        self._busy: set[int] = set()
+        self._woken: set[int] = set()
+        self._gone: set[int] = set()
+        self._waiting = SlotWaits()
+        self._active: set[Turn] = set()
+        self._stopping = False
+        self._lookers = [self._look_thread(number) for number in range(LOOK_THREADS)]
+
+    def start(self) -> None:
+        """Start the threads."""
+        for thread in self._lookers:
+            thread.start()
+        threading.Thread(target=self._run_monitor, name="turn-monitor", daemon=True).start()
+
+    def stop(self) -> None:
+        """Stop the threads; running turns are left to their callers."""
+        with self._changed:
+            self._stopping = True
+            self._changed.notify_all()
+            self._no_leader.notify_all()
+        self._turns.shutdown(wait=False, cancel_futures=True)
+
+    def wake(self, runner: Runnable, delay: float = 0.0) -> None:
+        """Look at ``runner`` after ``delay`` seconds, or sooner if that was planned."""
+        key = id(runner)
+        with self._changed:
+            if key in self._busy:
+                if delay == 0.0:
+                    self._woken.add(key)
+                return
+            self._push(runner, delay)
+
+    def forget(self, runner: Runnable) -> None:
+        """Stop scheduling ``runner``."""
+        with self._changed:
+            self._timetable.strike(runner)
+            if id(runner) in self._busy:
+                self._gone.add(id(runner))
+
+    @contextlib.contextmanager
+    def running(self, turn: Turn) -> Iterator[None]:
+        """Monitor ``turn`` for the length of a ``with`` block."""
+        with self._changed:
+            self._active.add(turn)
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._active.discard(turn)
+
+    def _push(self, runner: Runnable, delay: float) -> None:
+        if self._timetable.enter(runner, time.monotonic(), delay):
+            self._changed.notify()
+
+    def _run_looks(self) -> None:
+        done: tuple[Runnable, Next] | None = None
+        while (runner := self._next_look(done)) is not None:
+            done = runner, _guarded(runner.look, runner)
+
+    def _look_thread(self, number: int) -> threading.Thread:
+        return threading.Thread(target=self._run_looks, name=f"look-{number}", daemon=True)
+
+    def _replace_stuck(self, unled: bool) -> bool:
+        """Whether there is no leader; if there was none a while ago either, every thread is in a
+        look that does not end, and another is needed."""
+        if unled and self._leader is None and len(self._lookers) < MOST_LOOK_THREADS:
+            self._lookers.append(thread := self._look_thread(len(self._lookers)))
+            thread.start()
+        return self._leader is None
+
+    def _next_look(self, done: tuple[Runnable, Next] | None) -> Runnable | None:
+        """After a look, wait to become the leader, then for a due connector; None at the end."""
+        me = threading.get_ident()
+        with self._changed:
+            if done is not None:
+                self._looked(*done)
+            while not self._stopping:
+                self._leader = self._leader or me
+                if self._leader != me:
+                    self._no_leader.wait()
+                elif (runner := self._timetable.take(now := time.monotonic())) is not None:
+                    self._begin_look(runner, now)
+                    return runner
+                else:
+                    self._rest()
+        return None
+
+    def _begin_look(self, runner: Runnable, now: float) -> None:
+        self._busy.add(id(runner))
+        self._look_began = now
+        self._burst_began = self._burst_began or now
+        if now - self._burst_began > LONG_BURST and self._timetable.pause(now) == 0.0:
+            self._hand_over()
+
+    def _rest(self) -> None:
+        self._burst_began = self._look_began = None
+        self._changed.wait(self._timetable.pause(time.monotonic()))
+
+    def _hand_over(self) -> None:
+        """Let another thread become the leader; this one follows when its look is done."""
+        self._leader = self._burst_began = self._look_began = None
+        self._no_leader.notify()
+
+    def _looked(self, runner: Runnable, outcome: Next) -> None:
+        if not outcome.turn:
+            self._done(runner, outcome.delay)
+        elif not self._stopping:
+            self._waiting.enter(runner)
+            self._turns.submit(self._take_turn, runner)
+
+    def _take_turn(self, runner: Runnable) -> None:
+        with self._changed:
+            self._waiting.leave(runner)
+        outcome = _guarded(runner.turn, runner)
+        with self._changed:
+            self._done(runner, outcome.delay)
+
+    def _done(self, runner: Runnable, delay: float | None) -> None:
+        key = id(runner)
+        self._busy.discard(key)
+        if key in self._woken:
+            self._woken.discard(key)
+            delay = 0.0
+        if key in self._gone:
+            self._gone.discard(key)
+        elif delay is not None:
+            self._push(runner, delay)
+
+    def _run_monitor(self) -> None:
+        unled = False
+        while not self._stopping:
+            self.callbacks.give_up_overdue()
+            with self._changed:
+                unled = self._replace_stuck(unled)
+                active = list(self._active)
+                wanted = sum(len(turn.leases) for turn in active)
+                crowded = len(self._waiting) > 0 or wanted > self._slots
+                overdue = self._waiting.overdue()
+                if self._look_began and time.monotonic() - self._look_began > TICK:
+                    self._hand_over()
+            self._say(overdue, len(active))
+            for turn in active:
+                turn.watch.crowded = crowded
+                if turn.watch.overdue(self._grace_seconds):
+                    turn.cancel("expired")
+            time.sleep(TICK)
+
+    def _say(self, overdue: list[tuple[str, float]], active: int) -> None:
+        for name, seconds in overdue:
+            with about(name):
+                log.warning(
+                    "waiting for a free slot for %.0f s: %d turns run in %d slots. Give Spark more "
+                    "cores, or the cluster more workers",
+                    seconds,
+                    active,
+                    self._slots,
+                )
+
+
+def _guarded(step: Callable[[], Next], runner: Runnable) -> Next:
+    """A defect in one connector's loop must not end that loop, nor any other."""
+    with about(runner.name):
+        try:
+            return step()
+        except Exception:
+            log.exception("an unexpected error in the connector's loop; trying again")
+            return Next(delay=1.0)

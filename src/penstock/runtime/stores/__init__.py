@@ -1,0 +1,1 @@
+"""The state of the cluster, stored in Kafka: configs, offsets, statuses, members."""

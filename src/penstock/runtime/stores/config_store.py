@@ -1,0 +1,331 @@
+"""The config topic: connectors, their tasks and target states, in Kafka Connect's records.
+
+Only the leader writes, in transactions of its own id: a new leader first fences the old one, so
+that a thawed worker that is no longer the leader cannot write. Every write returns once this store
+has read it back.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from confluent_kafka import KafkaError, Message
+from confluent_kafka.admin import AdminClient
+
+from penstock.kafka.clients import Connection
+from penstock.kafka.compacted_log import CompactedLog, LogRecord
+from penstock.kafka.errors import (
+    KafkaFault,
+    LeaseLost,
+    OutcomeUnknown,
+    RecordRefused,
+    TransactionAborted,
+)
+from penstock.kafka.json_forms import dump, load_object
+from penstock.kafka.names import leader_transactional_id
+from penstock.kafka.plain_writes import send_one
+from penstock.kafka.transactions import Transactions
+from penstock.runtime.errors import BadRequest, Conflict, InternalError, RequestError
+from penstock.runtime.states import Target
+from penstock.runtime.stores.session_keys import SessionKeys
+
+CONNECTOR = "connector-"
+TARGET = "target-state-"
+TASK = "task-"
+COMMIT = "commit-"
+FENCING = "tasks-fencing-"
+SESSION_KEY = "session-key"
+
+REPORT_ALL: dict[str, Any] = {"delivery.report.only.error": False}
+LOGGER = "logger-cluster-"
+
+Entry = tuple[str, object | None]
+Elsewhere = tuple[str, bytes, bytes | None] | tuple[str, bytes, bytes | None, int]
+"""A record for another topic, in the same transaction: topic, key, value and, unless the key
+decides it, partition."""
+
+
+@dataclass
+class ConnectorEntry:
+    """Everything in the topic about one connector."""
+
+    config: dict[str, str] | None = None
+    target: Target = Target.STARTED
+    pending: dict[int, dict[str, str]] = field(default_factory=dict)
+    tasks: list[dict[str, str]] = field(default_factory=list)
+    fenced_tasks: int = 0
+
+
+class ConfigStore:
+    """Follows and writes the config topic. Thread-safe."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        admin: AdminClient,
+        topic: str,
+        group_id: str,
+        replication: int = -1,
+    ) -> None:
+        self._connection = connection
+        self._group_id = group_id
+        self._entries: dict[str, ConnectorEntry] = {}
+        self._lock = threading.RLock()
+        self._writing = threading.Lock()
+        self._producer: Transactions | None = None
+        self._written: dict[str, tuple[int, int]] = {}
+        self.session_keys = SessionKeys()
+        self.on_change: Callable[[str], None] = lambda _: None
+        """Called with the name of a connector when the topic has something new about it."""
+        self.on_unable: Callable[[], None] = lambda: None
+        """Called when a write has failed, so that no other is accepted before ``lead``. That is not
+        called here: a worker that is no longer the leader would fence the one that is."""
+        self.on_logger_level: Callable[[str, str], object] = lambda _name, _level: None
+        """Called with changes of log levels; changes from before it was set are ignored."""
+        self.log = CompactedLog(
+            connection, admin, topic, self._take, replication=replication, single=True
+        )
+
+    def names(self) -> list[str]:
+        """All connectors."""
+        with self._lock:
+            return [name for name, entry in self._entries.items() if entry.config is not None]
+
+    def with_key(self, key: str) -> list[str]:
+        """The connectors whose configuration has a key."""
+        with self._lock:
+            return [name for name, entry in self._entries.items() if key in (entry.config or ())]
+
+    def config(self, name: str) -> dict[str, str] | None:
+        """A connector's configuration as it was sent, or None if there is no such connector."""
+        with self._lock:
+            entry = self._entries.get(name)
+            return dict(entry.config) if entry and entry.config is not None else None
+
+    def target(self, name: str) -> Target:
+        """The connector's target state."""
+        with self._lock:
+            return self._entries[name].target
+
+    def tasks(self, name: str) -> list[dict[str, str]]:
+        """Task configurations in force."""
+        with self._lock:
+            entry = self._entries.get(name)
+            return [dict(task) for task in entry.tasks] if entry and entry.config else []
+
+    def fenced_tasks(self, name: str) -> int:
+        """How many task ids may still have a producer somewhere."""
+        with self._lock:
+            entry = self._entries.get(name)
+            return entry.fenced_tasks if entry else 0
+
+    def lead(self) -> None:
+        """Become the only writer: fence the previous one."""
+        with self._writing:
+            self._producer = Transactions(
+                self._connection, leader_transactional_id(self._group_id), **REPORT_ALL
+            )
+
+    def put_connector(
+        self,
+        name: str,
+        config: Mapping[str, str],
+        target: Target | None = None,
+        also: Iterable[Elsewhere] = (),
+    ) -> None:
+        """Store a configuration, after its initial target state if there is one."""
+        entries: list[Entry] = [] if target is None else [_target_entry(name, target)]
+        self._write([*entries, (CONNECTOR + name, {"properties": dict(config)})], also)
+
+    def put_elsewhere(self, records: Iterable[Elsewhere]) -> None:
+        """Write to another topic what only the leader may write."""
+        self._write([], records)
+
+    def put_session_key(self, body: Mapping[str, Any], also: Iterable[Elsewhere] = ()) -> None:
+        """Store the session key with which workers sign."""
+        self._write([(SESSION_KEY, body)], also)
+
+    def put_target(self, name: str, target: Target) -> None:
+        """Store the target state."""
+        self._write([_target_entry(name, target)])
+
+    def put_tasks(self, name: str, tasks: list[dict[str, str]]) -> None:
+        """Store task configurations, and how many producers they will have."""
+        entries: list[Entry] = [
+            (f"{TASK}{name}-{i}", {"properties": task}) for i, task in enumerate(tasks)
+        ]
+        # Ids of removed tasks may still have a producer somewhere: the count never decreases.
+        count = max(len(tasks), self.fenced_tasks(name))
+        fencing: Entry = (FENCING + name, {"task-count": count})
+        self._write([*entries, (COMMIT + name, {"tasks": len(tasks)}), fencing])
+
+    def stop(self, name: str) -> None:
+        """Zero tasks, then STOPPED, in one transaction."""
+        self._write([(COMMIT + name, {"tasks": 0}), _target_entry(name, Target.STOPPED)])
+
+    def delete(self, name: str, also: Iterable[Elsewhere] = ()) -> None:
+        """Delete a connector; all readers ignore the remaining records of its tasks."""
+        self._write([(CONNECTOR + name, None), (TARGET + name, None)], also)
+
+    def put_logger_level(self, name: str, level: str) -> None:
+        """Send a log level to every worker. Any worker may write it: the order does not matter."""
+        try:
+            send_one(self._connection, self.log.topic, LOGGER + name, dump({"level": level}))
+        except KafkaFault as error:
+            raise InternalError(f"Kafka did not accept the change: {error}") from error
+        self.log.read_to_end()
+
+    def _write(self, entries: Iterable[Entry], also: Iterable[Elsewhere] = ()) -> None:
+        with self._writing:
+            if self._producer is None:
+                raise Conflict(
+                    "Cannot complete request momentarily due to no known leader URL, "
+                    "likely because a rebalance was underway."
+                )
+            try:
+                self._commit([*entries], [*also])
+            except RecordRefused as error:  # the producer can still be used
+                raise BadRequest(_advice(self.log.topic, error)) from error
+            except KafkaFault as error:
+                self._producer = None
+                self.on_unable()
+                raise _answer(error) from error
+        self.read_back(self.log)
+
+    def read_back(self, log: CompactedLog) -> None:
+        """Return once ``log`` has read what was last written to it here.
+
+        Its offset is known, so there is no need to wait for the end of the topic.
+        """
+        written = self._written.get(log.topic)
+        if written is None:
+            log.read_to_end()
+        else:
+            log.read_past(*written)
+
+    def _note_written(self, error: KafkaError | None, message: Message) -> None:
+        topic, partition, offset = message.topic(), message.partition(), message.offset()
+        if error is None and topic is not None and partition is not None and offset is not None:
+            self._written[topic] = partition, offset
+
+    def _commit(self, entries: Sequence[Entry], also: Sequence[Elsewhere]) -> None:
+        try:
+            self._try_to_commit(entries, also)
+        except TransactionAborted:  # nothing was written, as after a rejected record
+            self._try_to_commit(entries, also)
+
+    def _try_to_commit(self, entries: Sequence[Entry], also: Sequence[Elsewhere]) -> None:
+        assert self._producer is not None  # noqa: S101 (checked by the caller)
+        for key, value in entries:
+            data = None if value is None else dump(value)
+            self._producer.send(self.log.topic, data, key.encode(), on_delivery=self._note_written)
+        for topic, bare_key, bare_value, *place in also:
+            chosen = {"partition": place[0]} if place else {}
+            noted = self._note_written
+            self._producer.send(topic, bare_value, bare_key, on_delivery=noted, **chosen)
+        self._producer.commit([], [])
+
+    def leads(self) -> bool:
+        """Whether writes would be accepted."""
+        return self._producer is not None
+
+    def _take(self, record: LogRecord) -> None:
+        key = (record.key or b"").decode()
+        body = None if record.value is None else load_object(record.value)
+        if key == SESSION_KEY:
+            self.session_keys.take(body)
+        elif key.startswith(LOGGER):
+            self._take_logger(key.removeprefix(LOGGER), body)
+        elif (name := self._apply(key, body)) is not None:
+            self.on_change(name)
+
+    def _apply(self, key: str, body: dict | None) -> str | None:  # type: ignore[type-arg]
+        """The connector that the record is about; None for an unknown kind of record."""
+        with self._lock:
+            for prefix, apply in _READERS:
+                if key.startswith(prefix):
+                    name = key.removeprefix(prefix)
+                    apply(self, name, body)
+                    return name.rpartition("-")[0] if prefix == TASK else name
+        return None
+
+    def _entry(self, name: str) -> ConnectorEntry:
+        return self._entries.setdefault(name, ConnectorEntry())
+
+    def _take_connector(self, name: str, body: dict | None) -> None:  # type: ignore[type-arg]
+        if body is None:
+            # Its old tasks must not come back with a connector of the same name.
+            fenced = self._entry(name).fenced_tasks
+            self._entries[name] = ConnectorEntry(fenced_tasks=fenced)
+        else:
+            self._entry(name).config = _texts(body["properties"])
+
+    def _take_target(self, name: str, body: dict | None) -> None:  # type: ignore[type-arg]
+        state = (body or {}).get("state.v2") or (body or {}).get("state") or "STARTED"
+        self._entry(name).target = Target(state)
+
+    def _take_task(self, rest: str, body: dict | None) -> None:  # type: ignore[type-arg]
+        name, _, number = rest.rpartition("-")
+        if body is not None:
+            self._entry(name).pending[int(number)] = _texts(body["properties"])
+
+    def _take_commit(self, name: str, body: dict | None) -> None:  # type: ignore[type-arg]
+        entry = self._entry(name)
+        count = int((body or {}).get("tasks", 0))
+        complete = all(i in entry.pending for i in range(count))
+        # Compaction may have removed task records: then the connector creates them again.
+        # Those of a deleted connector, whose tombstone may also be gone, are ignored.
+        live = entry.config is not None
+        entry.tasks = [entry.pending[i] for i in range(count)] if complete and live else []
+        entry.fenced_tasks = max(entry.fenced_tasks, count)
+
+    def _take_fencing(self, name: str, body: dict | None) -> None:  # type: ignore[type-arg]
+        self._entry(name).fenced_tasks = int((body or {}).get("task-count", 0))
+
+    def _take_logger(self, name: str, body: dict | None) -> None:  # type: ignore[type-arg]
+        if body is not None:
+            self.on_logger_level(name, str(body["level"]))
+
+
+_READERS = (
+    (CONNECTOR, ConfigStore._take_connector),
+    (TARGET, ConfigStore._take_target),
+    (FENCING, ConfigStore._take_fencing),
+    (TASK, ConfigStore._take_task),
+    (COMMIT, ConfigStore._take_commit),
+)
+
+
+def _advice(topic: str, reason: RecordRefused) -> str:
+    return (
+        f"Kafka rejects this change ({reason}); nothing was changed. If it is too large for "
+        f"topic {topic}, make it smaller, or raise max.message.bytes of that topic."
+    )
+
+
+def _answer(error: KafkaFault) -> RequestError:
+    """The error for a change that was not accepted, or whose outcome is unknown."""
+    if isinstance(error, LeaseLost):
+        return Conflict(
+            "Cannot complete request because of a conflicting operation (e.g. worker rebalance)"
+        )
+    if isinstance(error, OutcomeUnknown):
+        return InternalError(
+            f"Kafka did not say whether it accepted the change ({error}). Check that before you "
+            "try again."
+        )
+    return InternalError(f"Kafka did not accept the change: {error}")
+
+
+def _target_entry(name: str, target: Target) -> Entry:
+    # Workers before Kafka 3.5 do not have STOPPED and read PAUSED instead.
+    old = Target.PAUSED if target is Target.STOPPED else target
+    return TARGET + name, {"state": old.value, "state.v2": target.value}
+
+
+def _texts(properties: Mapping[str, object]) -> dict[str, str]:
+    """Strings only: Kafka Connect also stores keys that were sent as null, which means unset."""
+    return {k: v if isinstance(v, str) else str(v) for k, v in properties.items() if v is not None}

@@ -1,0 +1,1 @@
+"""Checks of configs, and the secrets in them."""

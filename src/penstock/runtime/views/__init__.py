@@ -1,0 +1,1 @@
+"""What the worker shows: states, metrics and lags. Read-only."""
