@@ -57,7 +57,7 @@ def beginning_of(
         return Beginning(Offset.absolute(start), f"at offset {start}", "--start")
     if since is not None:
         return _since(since)
-    return Beginning(Offset.end(), "at the end")
+    return Beginning(Offset.beginning(), "at the beginning")
 
 
 def refuse_behind(
@@ -67,16 +67,17 @@ def refuse_behind(
 
     Of a read without a name: one that has a name and has come so far already is simply done.
     """
-    from penstock.consumers.starting import Ranges, find_topic
+    from penstock.consumers.reading.starting import Ranges
+    from penstock.consumers.topic import find_topic
     from penstock.kafka import clients
 
     admin = clients.admin(connection)
     ranges = Ranges(connection, admin, find_topic(admin, topic, partitions))
-    first = min(ranges.places(begin.offset, ranges.first).values())
+    first = min(ranges.offsets(begin.offset, ranges.first).values())
     if first > end:
         raise typer.BadParameter(
-            f"--end {end} lies before the place to begin, {begin.words}, which is offset {first}: "
-            "nothing would be read."
+            f"--end {end} lies before the first record to read, {begin.words}, which is offset "
+            f"{first}: nothing would be read."
         )
 
 

@@ -29,7 +29,7 @@ CommandConfig = Annotated[
         metavar="FILE",
         envvar="PENSTOCK_COMMAND_CONFIG",
         help="Settings of the Kafka client (security.protocol, sasl.*, ssl.*), as a properties "
-        "file. Its bootstrap.servers counts where --bootstrap-servers is left out.",
+        "file. Its bootstrap.servers is used unless --bootstrap-servers is given.",
         show_default=False,
     ),
 ]
@@ -38,7 +38,7 @@ __all__ = ["BootstrapServers", "CommandConfig", "connection_to", "reached"]
 
 
 def reached(bootstrap_servers: str | None, command_config: Path | None) -> Connection:
-    """How to reach the brokers, which have just answered; BrokerUnavailable if nobody did."""
+    """How to reach the brokers, which have just answered; BrokerUnavailable if they did not."""
     from penstock.kafka.clients import FEW
 
     connection = connection_to(bootstrap_servers, command_config)
@@ -56,7 +56,7 @@ def connection_to(bootstrap_servers: str | None, command_config: Path | None) ->
 
 
 def quieten() -> None:
-    """What Kafka's clients log is not for whoever runs a command: errors are told otherwise."""
+    """What Kafka's clients log is not for the user of a command: errors are reported otherwise."""
     for name in ("penstock", "kafka"):
         logging.getLogger(name).addHandler(logging.NullHandler())
 
@@ -68,13 +68,13 @@ def _properties(file: Path | None) -> dict[str, str]:
 
 
 def _settings(properties: dict[str, str]) -> dict[str, str]:
-    from penstock.runtime.worker_clients import common_settings
+    from penstock.runtime.config.worker_clients import common_settings
 
     if not properties:
         return {}
     settings, ignored = common_settings(properties)
     if ignored:
-        warn(f"--command-config: {', '.join(sorted(ignored))} means nothing to this client.")
+        warn(f"--command-config: {', '.join(sorted(ignored))} is not a setting of this client.")
     return settings
 
 
@@ -99,13 +99,13 @@ def _brokers_that_answer(connection: Connection) -> int:
 
 
 def _refuse_strangers(connection: Connection, heard: list[KafkaError]) -> None:
-    """Whoever is not let in now will not be later: the client would go on trying."""
+    """Wrong credentials stay wrong: the client would try for ever."""
     from penstock.kafka.errors import BrokerUnavailable
 
     for error in heard:
         if error.code() == error._AUTHENTICATION:
             raise BrokerUnavailable(
-                f"The brokers at {connection.bootstrap_servers} do not let us in "
+                f"The brokers at {connection.bootstrap_servers} refuse to authenticate us "
                 f"({error.str()}). Check the name and the password in --command-config."
             )
 

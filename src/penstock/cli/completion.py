@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from penstock.cli.contexts import current_context
 from penstock.cli.discovery import credentials_for
 from penstock.cli.running import running
 from penstock.logs.levels import NUMBERS
@@ -68,7 +69,7 @@ def consumer_names(ctx: typer.Context) -> list[str]:
 
     def ask(connection: Connection) -> Iterable[str]:
         from penstock.consumers.directory import Directory
-        from penstock.consumers.registry import TOPIC
+        from penstock.consumers.registry.registry import TOPIC
 
         # Brokers that have just answered need not be feared to take their time.
         return Directory(connection).names() if TOPIC in _topics(connection) else ()
@@ -95,7 +96,8 @@ def _servers(ctx: typer.Context) -> str | None:
     given = ctx.params.get("bootstrap_servers") or os.environ.get("PENSTOCK_BOOTSTRAP_SERVERS")
     if given or _config(ctx):
         return given
-    return running()[0].bootstrap_servers  # found elsewhere, several would be warned of
+    # Where discovery looks, without its warning of several.
+    return current_context().bootstrap_servers or running()[0].bootstrap_servers
 
 
 def _config(ctx: typer.Context) -> Path | None:
@@ -121,4 +123,4 @@ def _ask(ctx: typer.Context, ask: Callable[[ConnectClient], Iterable[str]]) -> l
 
 def _url(ctx: typer.Context) -> str:
     given = ctx.params.get("url") or os.environ.get("PENSTOCK_URL")
-    return str(given or running()[0].url)
+    return str(given or current_context().url or running()[0].url)

@@ -11,8 +11,8 @@ import typer
 from penstock.cli.beginning import Beginning, beginning_of, refuse_behind
 from penstock.cli.brokers import BootstrapServers, CommandConfig, reached
 from penstock.cli.completion import consumer_names
-from penstock.cli.consuming import Columns, Ending, Pump, Rows
-from penstock.cli.output import console
+from penstock.cli.consume_output import Columns, Ending, Pump, Rows
+from penstock.cli.output import console, warn
 from penstock.cli.record_columns import FORMS
 from penstock.cli.record_printing import Form, printer
 from penstock.cli.signals import StoppingSignals
@@ -27,11 +27,12 @@ FLUSH_SECONDS = 2.0
 FEW = 1000
 """Records that are printed sooner one by one."""
 EXAMPLES = examples(
-    "penstock consume orders -B -d  # all that is there, then end",
-    "penstock consume orders -c billing  # go on where billing stopped, until Ctrl-C",
-    "penstock consume orders -c billing -n 100 -O json  # the next hundred, an object per line",
+    "penstock consume orders -d  # all that is there, then end",
+    "penstock consume orders -T 0  # what is written from now on",
+    "penstock consume orders -c billing  # go on where billing stopped",
+    "penstock consume orders -c billing -n 100 -o jsonl  # the next hundred",
     "penstock consume orders -T 5 -d -F '{{partition}}/{{offset}} {{key}}'",
-    "penstock consume orders --since 1h -p 0 -d -O raw > last-hour",
+    "penstock consume orders --since 1h -p 0 -d -o raw > last-hour",
 )
 
 
@@ -49,7 +50,7 @@ Name = Annotated[
         "-c",
         "--consumer",
         metavar="NAME",
-        help="Go on where the consumer of this name stopped, and keep its place.",
+        help="Go on where the consumer of this name stopped, and store its position.",
         autocompletion=consumer_names,
         show_default=False,
     ),
@@ -66,7 +67,7 @@ Partitions = Annotated[
 ]
 Every = Annotated[bool, typer.Option("-A", "--all", "-all", help="Read all partitions.")]
 FromBeginning = Annotated[
-    bool, typer.Option("-B", "--beginning", help="Begin with the first record that is there.")
+    bool, typer.Option("-B", "--beginning", help="Begin with the first record (the default).")
 ]
 Head = Annotated[
     int | None,
@@ -86,7 +87,7 @@ Tail = Annotated[
         "--tail",
         metavar="N",
         min=0,
-        help="Begin with the last N records.",
+        help="Begin with the last N records; 0 waits for new ones.",
         show_default=False,
     ),
 ]
@@ -96,9 +97,7 @@ Start = Annotated[
 ]
 End = Annotated[
     int | None,
-    typer.Option(
-        "--end", metavar="N", min=0, help="End with this offset, included.", show_default=False
-    ),
+    typer.Option("--end", metavar="N", min=0, help="Stop after this offset.", show_default=False),
 ]
 Since = Annotated[
     str | None,
@@ -136,18 +135,19 @@ Template = Annotated[
 Output = Annotated[
     Form,
     typer.Option(
-        "-O",
+        "-o",
         "--output",
-        help="dynamic: text, or a dump of what is none. text: UTF-8. json: one object per line. "
-        "raw: the bytes of the value and a line feed. table: JSON objects as rows.",
+        help="dynamic: text, or a hex dump of what is not text. text: UTF-8. jsonl: one JSON "
+        "object per line. raw: the bytes of the value and a line feed. table: JSON objects as "
+        "rows.",
     ),
 ]
 Manual = Annotated[
     bool,
     typer.Option(
         "--manual",
-        help="With -c: keep the place only once all that was asked for is written (-d, -n, --end); "
-        "after Ctrl-C, a closed pipe or an error everything comes again.",
+        help="With -c: store the position only once all that was asked for (-d, -n, --end) was "
+        "written; after Ctrl-C, a closed pipe or an error everything is read again.",
     ),
 ]
 Ttl = Annotated[
@@ -155,7 +155,7 @@ Ttl = Annotated[
     typer.Option(
         "--ttl",
         metavar="DURATION",
-        help="With -c: forget the consumer when it was not seen for so long: 30s, 10m, 12h, 7d.",
+        help="With -c: delete the consumer if it was not active for this long: 30s, 10m, 12h, 7d.",
         show_default=False,
     ),
 ]
@@ -177,7 +177,10 @@ TakeOver = Annotated[
 ]
 Reset = Annotated[
     bool,
-    typer.Option("--reset", help="With -c: begin as -B, -H, -T, --start or --since say anyway."),
+    typer.Option(
+        "--reset",
+        help="With -c: begin where -B, -H, -T, --start or --since say, even under a known name.",
+    ),
 ]
 
 
@@ -206,13 +209,16 @@ def consume(
     bootstrap_servers: BootstrapServers = None,
     command_config: CommandConfig = None,
 ) -> None:
-    """Print the records of a topic, from its end on unless told otherwise, until Ctrl-C.
+    """Print the records of a topic, from its beginning unless told otherwise, until Ctrl-C.
 
-    With -c the place is kept under a name: the next run with that name goes on there, and options
-    that say where to begin count only where nothing is kept. A record counts as read when it was
-    written to standard output and the system took it. Ctrl-C and SIGTERM, the usual end of a read
-    that goes on and on, keep the place and are no failure (exit code 0), nor is a closed pipe; a
-    read with an end of its own (-d, -n, --end) that is interrupted ends with 130.
+    -T 0 prints only what is written from now on. Without -p, all partitions are read.
+
+    With -c the position is stored under a name: the next run with that name goes on there, and
+    options that say where to begin count only for a new name. A record counts as read once it was
+    written to standard output.
+
+    Ctrl-C, SIGTERM and a closed pipe store the position and are no failure (exit code 0), unless
+    the read has an end of its own (-d, -n, --end): then Ctrl-C ends it with 130.
     """
     refuse_together(("-p", bool(partition)), ("-A", every))
     begin = beginning_of(
@@ -223,7 +229,7 @@ def consume(
     named = {"--manual": manual, "--ttl": ttl is not None, "--take-over": take_over}
     _refuse_nameless(name, named | {"--reset": reset})
     if reset and not begin.option:
-        raise typer.BadParameter("--reset wants to know where to: -B, -H, -T, --start or --since.")
+        raise typer.BadParameter("--reset needs to know where to: -B, -H, -T, --start or --since.")
     with usage():
         options = _options(name, begin, ttl, reset=reset)
     limited = until_end or end is not None or number is not None
@@ -255,9 +261,9 @@ def consume(
 
 def _refuse_forms(form: Form, *, keys: bool, template: str | None) -> None:
     chosen = form is not Form.DYNAMIC
-    refuse_together(("-F", template is not None), ("-O", chosen))
+    refuse_together(("-F", template is not None), ("-o", chosen))
     refuse_together(("-F", template is not None), ("-k", keys))
-    refuse_together(("-k", keys), (f"-O {form}", chosen and form is not Form.TEXT))
+    refuse_together(("-k", keys), (f"-o {form}", chosen and form is not Form.TEXT))
 
 
 def _style(form: Form, number: int | None, *, keys: bool, template: str | None) -> Rows | Columns:
@@ -299,15 +305,17 @@ def _opened(topic: str, connection: Connection, **options: Any) -> Consumer:
 
 
 def _announce(consumer: Consumer, begin: Beginning, end: int | None) -> None:
-    """Tell a person what is going on."""
+    """Tell a person what is going on; that a name is new, also a script's log."""
     out = console(stderr=True)
+    options = consumer.options
+    if options.name and not consumer.resumed:
+        warn(f"Consumer '{options.name}' is new on topic {options.topic}: it begins {begin.words}.")
     if not out.is_terminal:
         return
-    options = consumer.options
     if options.name and begin.option and consumer.resumed:
         out.print(
-            f"{begin.option} does not count: consumer '{options.name}' goes on where it stopped "
-            "(--reset begins anew)",
+            f"{begin.option} is ignored: consumer '{options.name}' goes on where it stopped "
+            "(--reset overrides that)",
             style="yellow",
             markup=False,
         )

@@ -9,18 +9,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from penstock.cli.asking import Yes, ask
 from penstock.cli.brokers import BootstrapServers, CommandConfig, reached
+from penstock.cli.commands import group
 from penstock.cli.completion import topic_names
-from penstock.cli.output import Format, print_json_lines, print_table, say
-from penstock.cli.streams import ConsumerName, Output, TopicName, examples, usage
+from penstock.cli.names import chosen
+from penstock.cli.output import Format, Output, print_objects, print_table, say
+from penstock.cli.streams import ConsumerName, ConsumerNames, TopicName, examples, usage
 from penstock.sdk.errors import UserError
 
 if TYPE_CHECKING:
     from penstock.consumers.directory import Directory, Listed
-    from penstock.consumers.entries import Place
     from penstock.consumers.offset import Offset
+    from penstock.consumers.registry.entries import RegistryKey
 
-app = typer.Typer(help="List, delete and move named consumers.", no_args_is_help=True)
+app = group("List, delete and move named consumers.")
 
 
 def _directory(bootstrap_servers: str | None, command_config: Path | None) -> Directory:
@@ -38,13 +41,13 @@ def list_consumers(
 ) -> None:
     """List the named consumers: the offset they read next, and how much they have not read yet.
 
-    TTL is how long a consumer is still kept if nothing is heard of it any more; "-" is for ever.
+    TTL is how long an inactive consumer is still kept; "-" is for ever.
     """
     found = _directory(bootstrap_servers, command_config).listed()
     present = datetime.now(UTC).timestamp() * 1000
-    if output is Format.JSON:
-        print_json_lines(each.facts() for each in found)
-    elif not found:
+    if print_objects(output, (each.facts() for each in found)):
+        return
+    if not found:
         say("No consumers found")
     else:
         headings = ["Consumer", "Topic", "Partition", "Offset", "Lag", "TTL", "Last seen"]
@@ -56,9 +59,9 @@ def _row(listed: Listed, present: float) -> list[str]:
 
     left = None if listed.expires is None else (listed.expires - present) / 1000
     return [
-        listed.place.name,
-        listed.place.topic,
-        str(listed.place.partition),
+        listed.key.name,
+        listed.key.topic,
+        str(listed.key.partition),
         str(listed.offset),
         str(listed.lag),
         "-" if left is None else in_words(left),
@@ -70,11 +73,12 @@ def _row(listed: Listed, present: float) -> list[str]:
     "delete",
     epilog=examples(
         "penstock consumer delete billing",
+        "penstock consumer delete 'test-*' --yes",
         "penstock consumer delete billing -t orders -p 0",
     ),
 )
 def delete(
-    name: ConsumerName,
+    names: ConsumerNames,
     *,
     topic: Annotated[
         str | None,
@@ -93,13 +97,26 @@ def delete(
     ] = None,
     force: Annotated[
         bool,
-        typer.Option("--force", help="Also while it reads, which ends its right to commit."),
+        typer.Option("--force", help="Even while it reads; it can then no longer commit."),
     ] = False,
+    yes: Yes = False,
     bootstrap_servers: BootstrapServers = None,
     command_config: CommandConfig = None,
 ) -> None:
-    """Forget where a consumer stands: the next of its name starts afresh."""
+    """Delete consumers: the next reader of that name starts afresh.
+
+    Asks first if it runs on a terminal.
+    """
     directory = _directory(bootstrap_servers, command_config)
+    meant = chosen(names, directory.names, "consumer")
+    ask(f"Delete {', '.join(meant)}?", yes=yes)
+    for name in meant:
+        _delete(directory, name, topic, partition, force=force)
+
+
+def _delete(
+    directory: Directory, name: str, topic: str | None, partition: int | None, *, force: bool
+) -> None:
     deleted = directory.delete(name, topic=topic, partition=partition, force=force)
     if not deleted:
         where = f' of topic "{topic}"' if topic else ""
@@ -110,9 +127,9 @@ def delete(
     _say_deleted(deleted)
 
 
-def _say_deleted(places: Iterable[Place]) -> None:
-    for place in places:
-        say(f'consumer "{place.name}" on partition "{place.partition}" deleted')
+def _say_deleted(keys: Iterable[RegistryKey]) -> None:
+    for key in keys:
+        say(f'consumer "{key.name}" on partition "{key.partition}" deleted')
 
 
 @app.command(
@@ -166,12 +183,12 @@ def reset(
     ] = None,
     take_over: Annotated[
         bool,
-        typer.Option("--take-over", help="Also while it reads, which ends its right to commit."),
+        typer.Option("--take-over", help="Even while it reads; it can then no longer commit."),
     ] = False,
     bootstrap_servers: BootstrapServers = None,
     command_config: CommandConfig = None,
 ) -> None:
-    """Have a consumer go on elsewhere; it need not exist yet."""
+    """Move a consumer to another position; it need not exist yet."""
     with usage():
         offset = _target(
             beginning=beginning,
@@ -184,8 +201,8 @@ def reset(
         moved = _directory(bootstrap_servers, command_config).reset(
             name, topic, offset, partitions=partition or (), take_over=take_over
         )
-    for place, at in moved.items():
-        say(f'consumer "{name}" on partition "{place.partition}" goes on at offset {at}')
+    for key, at in moved.items():
+        say(f'consumer "{name}" on partition "{key.partition}" goes on at offset {at}')
 
 
 def _target(
@@ -223,8 +240,8 @@ def update(
         typer.Option(
             "--ttl",
             metavar="DURATION",
-            help="Forget it when it was not seen for so long: 30s, 10m, 12h, 7d; none leaves that "
-            "to its topics.",
+            help="Delete it when it was not active for this long: 30s, 10m, 12h, 7d; none leaves "
+            "that to its topics.",
         ),
     ],
     bootstrap_servers: BootstrapServers = None,
@@ -245,7 +262,7 @@ def sweep(
 ) -> None:
     """Remove what is left of consumers that have expired or whose topic is gone.
 
-    They are not listed any more in any case; this frees what they take up in Kafka.
+    They are no longer listed in any case; this frees what they use in Kafka.
     """
     troubles: set[str] = set()
     swept = _directory(bootstrap_servers, command_config).sweep(troubles.add)

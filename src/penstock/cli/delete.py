@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
-import typer
-
+from penstock.cli.asking import Yes, ask
+from penstock.cli.commands import group
+from penstock.cli.connector_names import ConnectorNames, meant
 from penstock.cli.discovery import Url, connect
-from penstock.cli.get import ConnectorName
 from penstock.cli.output import say
 
-app = typer.Typer(help="Delete a connector, or its offsets.", no_args_is_help=True)
+app = group("Delete connectors, or their offsets.")
 
 
 @app.command("connector")
-def delete_connector(name: ConnectorName, url: Url = None) -> None:
-    """Delete a connector. Its offsets stay: created again, it goes on from them."""
+def delete_connector(names: ConnectorNames, url: Url = None, yes: Yes = False) -> None:
+    """Delete connectors. Their offsets stay: created again, they go on from them.
+
+    Asks first if it runs on a terminal.
+    """
     with connect(url) as client:
-        client.delete(name)
-    say(f"Connector {name} deleted.")
+        wanted = meant(client, names)
+        ask(f"Delete {', '.join(wanted)}?", yes=yes)
+        for name in wanted:
+            client.delete(name)
+            say(f"Connector {name} deleted.")
 
 
 @app.command("offsets")
-def delete_offsets(name: ConnectorName, url: Url = None) -> None:
-    """Forget all offsets of a stopped connector: it will start from the beginning."""
+def delete_offsets(names: ConnectorNames, url: Url = None, yes: Yes = False) -> None:
+    """Delete all offsets of stopped connectors: they will start from the beginning.
+
+    Asks first if it runs on a terminal.
+    """
     with connect(url) as client:
-        message = client.reset_offsets(name)
-    say(message)
+        wanted = meant(client, names)
+        ask(f"Delete the offsets of {', '.join(wanted)}?", yes=yes)
+        for name in wanted:
+            message = client.reset_offsets(name)
+            say(f"{name}: {message}" if len(wanted) > 1 else message)

@@ -29,8 +29,8 @@ Keep = Annotated[
 def demo(lines: Lines = 200_000, keep: Keep = False) -> None:
     """Move a file through Kafka into a file, exactly once, then replay a part of it.
 
-    Starts everything in a scratch folder and on free ports, and takes it down again: nothing of
-    yours is touched. Ends with exit code 0 if every check held.
+    Starts everything in a scratch folder and on free ports, and removes it again; your own files
+    and workers are not touched. Exit code 0: all checks passed.
     """
     folder = Path(tempfile.mkdtemp(prefix="penstock-demo-"))
     log_to(folder)

@@ -2,42 +2,56 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 
+from penstock.cli.commands import group
 from penstock.cli.completion import plugin_names
+from penstock.cli.connector_names import ConnectorNames, meant
 from penstock.cli.discovery import Url, connect
-from penstock.cli.get import ConnectorName
 from penstock.cli.output import (
     Format,
     Output,
     compact,
     console,
-    print_json,
+    print_objects,
     print_table,
     styled,
 )
 
-app = typer.Typer(help="Show all about one connector, or one plugin.", no_args_is_help=True)
+if TYPE_CHECKING:
+    from penstock.client import ConnectClient
+
+app = group("Show everything about connectors, or a plugin.")
 
 
 @app.command("connector")
-def describe_connector(name: ConnectorName, url: Url = None, output: Output = Format.TABLE) -> None:
-    """Show a connector's state, tasks with their traces, config, topics and offsets."""
+def describe_connector(
+    names: ConnectorNames, url: Url = None, output: Output = Format.TABLE
+) -> None:
+    """Show states, tasks with their traces, configs, topics and offsets of connectors."""
     with connect(url) as client:
-        found = {
-            "info": client.info(name),
-            "status": client.status(name),
-            "topics": client.topics(name),
-            "offsets": client.offsets(name),
-        }
-    if output is Format.JSON:
-        print_json(found)
-    else:
-        _print(console(), found)
+        found = [_described(client, name) for name in meant(client, names)]
+    if print_objects(output, found):
+        return
+    out = console()
+    for number, each in enumerate(found):
+        if number:
+            out.print()
+        _print(out, each)
+
+
+def _described(client: ConnectClient, name: str) -> dict[str, Any]:
+    return {
+        "name": name,
+        "info": client.info(name),
+        "status": client.status(name),
+        "topics": client.topics(name),
+        "offsets": client.offsets(name),
+    }
 
 
 @app.command("plugin")
@@ -56,10 +70,9 @@ def describe_plugin(
     """Show the config keys of a plugin."""
     with connect(url) as client:
         keys = client.plugin_config(name)
-    if output is Format.JSON:
-        print_json(keys)
+    if print_objects(output, keys):
         return
-    print_table(["KEY", "TYPE", "DEFAULT", "WHAT IT IS"], [_key_row(key) for key in keys])
+    print_table(["Key", "Type", "Default", "What it is"], [_key_row(key) for key in keys])
 
 
 def _key_row(key: dict[str, Any]) -> list[str]:
@@ -76,7 +89,7 @@ def _print(out: Console, found: dict[str, Any]) -> None:
     _section(out, "Config", [f"{k} = {v}" for k, v in sorted(info["config"].items())])
     _section(out, "Topics", found["topics"])
     offsets = [f"{compact(o['partition'])} → {compact(o['offset'])}" for o in found["offsets"]]
-    _section(out, "Offsets", offsets)
+    _section(out, "Offsets", offsets, "none yet")
 
 
 def _fields(out: Console, fields: list[tuple[str, str]]) -> None:
@@ -87,11 +100,13 @@ def _fields(out: Console, fields: list[tuple[str, str]]) -> None:
 def _state(out: Console, label: str, part: dict[str, Any]) -> None:
     line = f"{styled(part['state'])}  {escape(part['worker_id'])}"
     out.print(f"[bold]{label + ':':<9}[/] {line}", soft_wrap=True)
+    failed = part["state"] == "FAILED"
     for line in part.get("trace", "").splitlines():
-        out.print(f"    {line}", markup=False, style="red", soft_wrap=True)
+        text, style = (line, "red") if failed else (f"Warning: {line}", "yellow")
+        out.print(f"    {text}", markup=False, style=style, soft_wrap=True)
 
 
-def _section(out: Console, title: str, lines: list[str]) -> None:
-    out.print(f"[bold]{title}:[/]" + ("" if lines else "   none"))
+def _section(out: Console, title: str, lines: list[str], nothing: str = "none") -> None:
+    out.print(f"[bold]{title}:[/]" + ("" if lines else f"   {nothing}"))
     for line in lines:
         out.print(f"    {line}", markup=False, soft_wrap=True)

@@ -10,11 +10,11 @@ from typing import Any
 from penstock.sdk.errors import UserError
 
 
-def read_object(file: Path) -> dict[str, Any]:
-    """The JSON object in a file; ``-`` is standard input."""
+def read_json(file: Path) -> Any:
+    """The JSON in a file; ``-`` is standard input."""
     if str(file) == "-":
-        return parse_object(sys.stdin.read(), "standard input")
-    return parse_object(read_text(file), str(file))
+        return parse_json(sys.stdin.read(), "standard input")
+    return parse_json(read_text(file), str(file))
 
 
 def read_text(file: Path) -> str:
@@ -31,10 +31,15 @@ def read_text(file: Path) -> str:
 
 def parse_object(text: str, where: str) -> dict[str, Any]:
     """The JSON object in a text; UserError says ``where`` it is wrong."""
+    value = parse_json(text, where)
+    if not isinstance(value, dict):
+        raise UserError(f"{where} is JSON, but not an object: put it in {{ }}.")
+    return value
+
+
+def parse_json(text: str, where: str) -> Any:
+    """The JSON in a text; UserError says ``where`` it is wrong."""
     try:
-        value = json.loads(text)
+        return json.loads(text)
     except (json.JSONDecodeError, RecursionError) as error:
         raise UserError(f"{where} is not JSON: {error}. Correct it there.") from error
-    if not isinstance(value, dict):
-        raise UserError(f"{where} is JSON, but no object: put it in {{ }}.")
-    return value

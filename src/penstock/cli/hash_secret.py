@@ -44,8 +44,8 @@ def hash_secret(name: Name, role: RoleOption = RoleName.READ, generate: Generate
     sends it as the bearer token NAME.SECRET, or by basic authentication; commands take the token
     from PENSTOCK_TOKEN.
     """
-    from penstock.rest.hashed_secrets import hashed
-    from penstock.rest.users import LOCAL, NAME
+    from penstock.rest.access.hashed_secrets import hashed
+    from penstock.rest.access.users import LOCAL, NAME
 
     if not NAME.fullmatch(name) or name == LOCAL:
         raise typer.BadParameter(f"a name has only A-Z, a-z, 0-9, _ and -, and is not {LOCAL}")

@@ -64,7 +64,7 @@ def import_offsets(
 def _chosen(found: dict[str, list[Entry]], wanted: list[str], file: Path) -> dict[str, list[Entry]]:
     absent = [name for name in wanted if name not in found]
     if absent:
-        there = ", ".join(sorted(found)) or "nobody"
+        there = ", ".join(sorted(found)) or "no connector"
         raise UserError(f"{file} holds no offsets of {', '.join(absent)}, but of {there}.")
     return {name: found[name] for name in wanted or sorted(found)}
 
@@ -88,7 +88,7 @@ def _show(found: dict[str, list[Entry]]) -> None:
         for name, entries in found.items()
         for entry in entries
     ]
-    print_table(["CONNECTOR", "PARTITION", "OFFSET"], rows)
+    print_table(["Connector", "Partition", "Offset"], rows)
 
 
 def _left_out(missing: list[str], refused: list[str]) -> str:

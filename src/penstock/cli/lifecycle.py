@@ -1,16 +1,17 @@
-"""`penstock pause|resume|stop|restart connector`."""
+"""`penstock pause`, `resume`, `stop` and `restart`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from penstock.cli.commands import group
 from penstock.cli.completion import task_ids
+from penstock.cli.connector_names import ConnectorNames, meant
 from penstock.cli.discovery import Url, connect
-from penstock.cli.get import ConnectorName
 from penstock.cli.output import say
+from penstock.cli.restarted import still_failed, what_restarts
 from penstock.sdk.errors import UserError
 
 if TYPE_CHECKING:
@@ -18,54 +19,59 @@ if TYPE_CHECKING:
 
 Wait = Annotated[
     float,
-    typer.Option(min=0, help="Seconds to wait until it is so; 0 does not wait."),
+    typer.Option(min=0, help="Seconds to wait for it; 0 does not wait."),
 ]
 
 
-def _verb(name: str, summary: str) -> typer.Typer:
-    return typer.Typer(name=name, help=summary, no_args_is_help=True)
-
-
-pausing = _verb("pause", "Let a connector rest, with its tasks kept.")
-resuming = _verb("resume", "Let a paused or stopped connector go on.")
-stopping = _verb("stop", "Shut a connector's tasks down; its offsets can be altered then.")
-restarting = _verb("restart", "Restart a connector or its tasks.")
+pausing = group("Pause connectors; their tasks are kept.", name="pause")
+resuming = group("Resume paused or stopped connectors.", name="resume")
+stopping = group("Stop connectors, so that offsets can be altered.", name="stop")
+restarting = group("Restart connectors or their tasks.", name="restart")
 apps = (pausing, resuming, stopping, restarting)
 
 
 @pausing.command("connector")
-def pause(name: ConnectorName, url: Url = None, wait: Wait = 30) -> None:
-    """Let a connector rest, with its tasks kept."""
-    _change(url, name, lambda client: client.pause(name), "PAUSED", wait)
+def pause(names: ConnectorNames, url: Url = None, wait: Wait = 30) -> None:
+    """Pause connectors; their tasks are kept."""
+    _change(url, names, "pause", "PAUSED", wait)
 
 
 @resuming.command("connector")
-def resume(name: ConnectorName, url: Url = None, wait: Wait = 30) -> None:
-    """Let a paused or stopped connector go on, from its offsets."""
-    _change(url, name, lambda client: client.resume(name), "RUNNING", wait)
+def resume(names: ConnectorNames, url: Url = None, wait: Wait = 30) -> None:
+    """Resume paused or stopped connectors, from their offsets."""
+    _change(url, names, "resume", "RUNNING", wait)
 
 
 @stopping.command("connector")
-def stop(name: ConnectorName, url: Url = None, wait: Wait = 30) -> None:
-    """Shut a connector's tasks down; its offsets can be altered then."""
-    _change(url, name, lambda client: client.stop(name), "STOPPED", wait)
+def stop(names: ConnectorNames, url: Url = None, wait: Wait = 30) -> None:
+    """Stop connectors: their tasks end, and their offsets can be altered."""
+    _change(url, names, "stop", "STOPPED", wait)
 
 
 @restarting.command("connector")
 def restart(
-    name: ConnectorName,
+    names: ConnectorNames,
     url: Url = None,
     include_tasks: Annotated[
-        bool, typer.Option("--include-tasks", help="Its tasks too, not just the connector.")
+        bool, typer.Option("--include-tasks", help="Their tasks too, not just the connectors.")
     ] = False,
     only_failed: Annotated[
-        bool, typer.Option("--only-failed", help="Only what has FAILED.")
+        bool,
+        typer.Option("--only-failed", help="Only what has FAILED, tasks included."),
     ] = False,
 ) -> None:
-    """Restart a connector and, if asked, its tasks."""
+    """Restart connectors and, if asked, their tasks."""
     with connect(url) as client:
-        client.restart(name, include_tasks=include_tasks, only_failed=only_failed)
-    say(f"Connector {name} is restarting.")
+        for name in meant(client, names):
+            say(_restarted(client, name, include_tasks or only_failed, only_failed=only_failed))
+
+
+def _restarted(client: ConnectClient, name: str, include_tasks: bool, *, only_failed: bool) -> str:
+    planned = client.restart(name, include_tasks=include_tasks, only_failed=only_failed)
+    if planned is not None:
+        return what_restarts(name, planned)
+    left = [task["state"] for task in client.status(name)["tasks"]].count("FAILED")
+    return f"Connector {name} is restarting." + (still_failed(left) if left else "")
 
 
 @restarting.command("task")
@@ -78,28 +84,31 @@ def restart_task(
             autocompletion=task_ids,
         ),
     ],
+    task_id: Annotated[
+        str | None,
+        typer.Argument(metavar="[ID]", help="The number, if NAME came without it: orders 0."),
+    ] = None,
     url: Url = None,
 ) -> None:
     """Restart one task of a connector."""
-    name, _, number = task.rpartition("/")
+    name, _, number = task.rpartition("/") if task_id is None else (task, "", task_id)
     if not name or not number.isdecimal():
-        raise UserError(f"'{task}' names no task: write the connector and a number, as orders/0.")
+        given = task if task_id is None else f"{task} {task_id}"
+        raise UserError(f"'{given}' is not a task: write the connector and a number, as orders/0.")
     with connect(url) as client:
         client.restart_task(name, int(number))
     say(f"Task {number} of connector {name} is restarting.")
 
 
-def _change(
-    url: str | None,
-    name: str,
-    ask: Callable[[ConnectClient], None],
-    state: str,
-    seconds: float,
-) -> None:
+def _change(url: str | None, names: list[str], verb: str, state: str, seconds: float) -> None:
+    """All are asked before any is waited for."""
     from penstock.client import wait_for_state
 
     with connect(url) as client:
-        ask(client)
-        if seconds:
-            wait_for_state(client, name, state, seconds)
-    say(f"Connector {name} is {state}." if seconds else f"Connector {name} will be {state}.")
+        wanted = meant(client, names)
+        for name in wanted:
+            getattr(client, verb)(name)
+        for name in wanted:
+            if seconds:
+                wait_for_state(client, name, state, seconds)
+            say(f"Connector {name} {'is' if seconds else 'will be'} {state}.")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import faulthandler
 import logging
 from collections.abc import Mapping
+from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
@@ -17,6 +19,20 @@ LOG_BYTES = 10 * 1024 * 1024
 LOG_FILES = 3
 
 
+class LogFile(RotatingFileHandler):
+    """The log, into which also goes where every thread was when a signal ends the process."""
+
+    def _open(self) -> TextIOWrapper:
+        file = super()._open()
+        faulthandler.enable(file, all_threads=True)
+        return file
+
+    def close(self) -> None:
+        """Write no more; a signal's last words go where they went before there was a log."""
+        faulthandler.disable()
+        super().close()
+
+
 def log_to(data_dir: Path, properties: Mapping[str, str] | None = None) -> Path:
     """Send this process's log to the data folder, warnings to standard error; the file.
 
@@ -25,7 +41,7 @@ def log_to(data_dir: Path, properties: Mapping[str, str] | None = None) -> Path:
     settings = ConfigDef(*LOG_KEYS).parse(properties or {})
     data_dir.mkdir(parents=True, exist_ok=True)
     file = data_dir / LOG_FILE
-    to_file = RotatingFileHandler(
+    to_file = LogFile(
         file,
         maxBytes=LOG_BYTES,
         backupCount=LOG_FILES - 1,

@@ -23,8 +23,8 @@ def read_offsets_file(file: Path) -> dict[str, list[Entry]]:
         ) from error
     except NotAMapError as error:
         raise UserError(
-            f"{file} is no offsets file of Kafka Connect's standalone mode: {error}. Give the file "
-            "that offset.storage.file.filename names in the standalone worker's properties."
+            f"{file} is not an offsets file of Kafka Connect's standalone mode: {error}. Give the "
+            "file that offset.storage.file.filename names in the standalone worker's properties."
         ) from error
     found: dict[str, list[Entry]] = {}
     for key, value in entries.items():

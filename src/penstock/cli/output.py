@@ -1,6 +1,7 @@
 """What commands print: answers on standard output, everything else on standard error.
 
-Colour and boxes only where a person looks; into a pipe go plain lines, never cut to a width.
+Colour and rules only where a person looks. Into a pipe go plain lines, never cut to a width, and
+tables with a tab between two cells.
 """
 
 from __future__ import annotations
@@ -36,9 +37,17 @@ class Format(StrEnum):
 
     TABLE = "table"
     JSON = "json"
+    JSONL = "jsonl"
 
 
-Output = Annotated[Format, typer.Option("-o", "--output", help="How to print the answer.")]
+Output = Annotated[
+    Format,
+    typer.Option(
+        "-o",
+        "--output",
+        help="table; json: a list of objects; jsonl: one object per line.",
+    ),
+]
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -58,10 +67,14 @@ def warn(text: str) -> None:
     console(stderr=True).print(f"[yellow]{escape(text)}[/]", soft_wrap=True)
 
 
-def print_json_lines(values: Iterable[Any]) -> None:
-    """Write each as a line of JSON, made for pipes."""
-    for value in values:
-        sys.stdout.write(compact(value) + "\n")
+def print_objects(output: Format, objects: Iterable[Any]) -> bool:
+    """Write them as JSON if that is the format; whether it is."""
+    if output is Format.JSON:
+        print_json(list(objects))
+    elif output is Format.JSONL:
+        for each in objects:
+            sys.stdout.write(compact(each) + "\n")
+    return output is not Format.TABLE
 
 
 def print_json(value: Any) -> None:
@@ -70,9 +83,8 @@ def print_json(value: Any) -> None:
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
-    """A table of plain texts; words that are states are coloured, rules are for people only."""
-    box = SIMPLE_HEAD if sys.stdout.isatty() else None
-    made = Table(*headings, box=box, pad_edge=False)
+    """A table for people; words that are states are coloured."""
+    made = Table(*headings, box=SIMPLE_HEAD, pad_edge=False)
     for row in rows:
         made.add_row(*(styled(cell) for cell in row))
     return made
@@ -81,7 +93,10 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
 def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print a table."""
     every = list(rows)
-    if len(every) > MOST_STYLED:
+    if not sys.stdout.isatty():
+        for line in [headings, *every]:
+            sys.stdout.write("\t".join(line) + "\n")
+    elif len(every) > MOST_STYLED:
         _print_aligned([headings, *every])
     else:
         console().print(table(headings, every))
@@ -92,6 +107,11 @@ def _print_aligned(lines: Sequence[Sequence[str]]) -> None:
     for line in lines:
         cells = map(set_cell_size, line, widths)
         sys.stdout.write("  ".join(cells).rstrip() + "\n")
+
+
+def count_of(number: int, noun: str) -> str:
+    """How many, in English: `1 task`, `2 tasks`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def styled(text: str) -> str:

@@ -1,4 +1,4 @@
-"""`penstock patch`: move a connector's offsets; change a logger's level."""
+"""`penstock patch`: change a connector's config or offsets, or a logger's level."""
 
 from __future__ import annotations
 
@@ -8,17 +8,53 @@ from typing import Annotated, Any
 import typer
 
 from penstock.cli.altering import alter_offsets
-from penstock.cli.completion import level_names
+from penstock.cli.commands import group
+from penstock.cli.completion import connector_names, level_names
+from penstock.cli.connector_names import ConnectorName, meant
 from penstock.cli.discovery import Url, connect
-from penstock.cli.files import parse_object, read_object
-from penstock.cli.get import ConnectorName, LoggerName
-from penstock.cli.output import Format, Output, print_json, say
+from penstock.cli.files import parse_object, read_json
+from penstock.cli.get import LoggerName
+from penstock.cli.near_misses import tell_near_misses
+from penstock.cli.output import Format, Output, count_of, print_objects, say
+from penstock.cli.streams import key_values
 
-app = typer.Typer(
-    help="Change the offsets of a connector, or the level of a logger.", no_args_is_help=True
-)
+app = group("Change configs, offsets or log levels.")
 
 Entry = dict[str, Any]
+
+
+@app.command("connector")
+def patch_connector(
+    what: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="NAME... KEY=VALUE...",
+            help="Connectors, by name or pattern, and what to change: tasks.max=2.",
+            autocompletion=connector_names,
+        ),
+    ],
+    *,
+    remove: Annotated[
+        list[str] | None,
+        typer.Option("-r", "--remove", metavar="KEY", help="Remove this key; may be given again."),
+    ] = None,
+    url: Url = None,
+) -> None:
+    """Change some keys of connectors' configs; the other keys stay as they are."""
+    changes: dict[str, str | None] = dict(key_values("a change", filter(_is_change, what)))
+    changes |= dict.fromkeys(remove or ())
+    names = [each for each in what if not _is_change(each)]
+    if not names or not changes:
+        raise typer.BadParameter("give a connector and what to change: orders tasks.max=2")
+    with connect(url) as client:
+        for name in meant(client, names):
+            config = client.patch_config(name, changes)["config"]
+            say(f"Connector {name} updated.")
+            tell_near_misses(client, {key: config[key] for key in changes if key in config}, config)
+
+
+def _is_change(given: str) -> bool:
+    return "=" in given
 
 
 @app.command("offsets")
@@ -41,11 +77,11 @@ def patch_offsets(
     file: Annotated[
         Path | None,
         typer.Option(
-            "-f", "--file", help='JSON: {"offsets": [{"partition": {}, "offset": {}}]}; - is stdin.'
+            "-f", "--file", help="JSON, as `get offsets -o json` prints it; - is standard input."
         ),
     ] = None,
 ) -> None:
-    """Move a stopped connector: set the offsets of some of its partitions.
+    """Set offsets of a stopped connector.
 
     Give one source partition, one topic partition of a sink, or a file. Other partitions stay.
     """
@@ -64,9 +100,13 @@ def patch_offsets(
 
 
 def _from_file(file: Path) -> list[Entry]:
-    entries = read_object(file).get("offsets")
+    """A list of entries, or the REST API's object that has them."""
+    content = read_json(file)
+    entries = content.get("offsets") if isinstance(content, dict) else content
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise typer.BadParameter(f'{file} holds no list "offsets" of objects')
+        raise typer.BadParameter(
+            f'{file} holds no list of objects such as {{"partition": {{}}, "offset": {{}}}}'
+        )
     return entries
 
 
@@ -105,10 +145,9 @@ def patch_logger(
     url: Url = None,
     output: Output = Format.TABLE,
 ) -> None:
-    """Change the level of a logger and of those below it, at once and until the worker ends."""
+    """Change the level of a logger and of those below it, until the worker ends."""
     with connect(url) as client:
         changed = client.set_logger_level(name, level)
-    if output is Format.JSON:
-        print_json(changed)
-    else:
-        say(f"Logger {name} is at {level.upper()}; {len(changed)} loggers have changed.")
+    if print_objects(output, ({"name": each, "level": level.upper()} for each in changed)):
+        return
+    say(f"Logger {name} is at {level.upper()}; {count_of(len(changed), 'logger')} changed.")

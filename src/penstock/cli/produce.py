@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 EXAMPLES = examples(
     "printf 'one\\ntwo\\n' | penstock produce orders",
     "penstock produce orders -f orders.csv --key-separator ,",
-    "penstock produce pictures --raw -f cat.jpg --key cat --header type=image/jpeg",
+    "penstock produce pictures --raw -f cat.jpg --key cat --header type=jpeg",
     "penstock produce orders -f orders.jsonl --atomic --compression zstd",
 )
 
@@ -62,7 +62,7 @@ def produce(
         typer.Option(
             "--key-separator",
             metavar="S",
-            help="What stands in each line between key and value.",
+            help="What separates key and value in each line.",
             show_default=False,
         ),
     ] = None,
@@ -92,8 +92,8 @@ def produce(
         bool,
         typer.Option(
             "--atomic",
-            help="All records or none, in one transaction of five minutes at most: whatever goes "
-            "wrong, and Ctrl-C, leaves nothing in the topic for committed reads.",
+            help="All records or none, in one transaction of five minutes at most: after an error "
+            "or Ctrl-C, committed reads find nothing of it.",
         ),
     ] = False,
     bootstrap_servers: BootstrapServers = None,
@@ -101,7 +101,7 @@ def produce(
 ) -> None:
     """Write records to a topic: each line of the input is one, without its line feed.
 
-    The topic must exist: `penstock topic create` makes one.
+    The topic must exist: `penstock topic create` creates one.
     """
     from penstock.consumers.producing import TopicWriter
 
@@ -131,7 +131,7 @@ def _write(writer: TopicWriter, records: Iterator[Outgoing], topic: str, *, type
             # SIGTERM ends it as Ctrl-C does: a transaction is aborted, not left to time out.
             with stopping.at_once(), _progress(shown=not typed) as tell:
                 writer.write(records, tell)
-            # Not at once: nobody would know whether an interrupted commit counts.
+            # Not at once: it would be unknown whether an interrupted commit counts.
             writer.commit(lambda: stopping.asked)
     finally:
         writer.abort()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 if TYPE_CHECKING:
-    from penstock.consumers.record import Record
+    from penstock.consumers.reading.record import Record
 
 _LINE_ENDS = bytes.maketrans(b"\r\n", b"  ")
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from penstock.consumers.record import Record
+    from penstock.consumers.reading.record import Record
 
 Printer = Callable[[Sequence["Record"]], bytes]
 """What to write for a batch of records, in their order."""
@@ -19,7 +19,7 @@ class Form(StrEnum):
 
     DYNAMIC = "dynamic"
     TEXT = "text"
-    JSON = "json"
+    JSONL = "jsonl"
     RAW = "raw"
     TABLE = "table"
 
@@ -38,7 +38,7 @@ def printer(form: Form, *, keys: bool = False, template: str | None = None) -> P
         from penstock.cli.record_template import template_printer
 
         return template_printer(template)
-    if form is Form.JSON:
+    if form is Form.JSONL:
         from penstock.cli.record_json import print_as_json
 
         return print_as_json

@@ -10,7 +10,7 @@ from penstock.cli.output import compact
 from penstock.cli.record_printing import readable
 
 if TYPE_CHECKING:
-    from penstock.consumers.record import Record
+    from penstock.consumers.reading.record import Record
 
 GAP = "  "
 

@@ -12,7 +12,7 @@ import typer
 from penstock.cli.record_printing import Printer, readable
 
 if TYPE_CHECKING:
-    from penstock.consumers.record import Record
+    from penstock.consumers.reading.record import Record
 
 _WORD = re.compile(r"\{\{(.*?)\}\}")
 

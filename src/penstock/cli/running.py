@@ -24,7 +24,7 @@ class Running:
     started: float
     """When its process began: a later process of the same pid is another one."""
     token: str = field(default="", repr=False)
-    """Lets commands of the same user in; empty where the worker asks nobody who they are."""
+    """Lets commands of the same user in; empty where the worker has no users."""
     certificate: str = ""
     """The certificate that it shows; empty without TLS."""
 

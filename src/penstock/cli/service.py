@@ -8,11 +8,11 @@ from pathlib import Path
 from penstock.consumers.sweeper import SWEEP_SECONDS, Sweeper
 from penstock.kafka.clients import Connection
 from penstock.rest import RestServer, create_app, listen
+from penstock.rest.access.protection import Protection
 from penstock.rest.consumers_api import ConsumersApi
-from penstock.rest.protection import Protection
-from penstock.runtime.listeners import advertised
-from penstock.runtime.provider_config import providers_of
-from penstock.runtime.rest_config import RestConfig
+from penstock.runtime.config.listeners import advertised
+from penstock.runtime.config.provider_config import providers_of
+from penstock.runtime.config.rest_config import RestConfig
 from penstock.runtime.worker import Worker, WorkerConfig
 
 HOST = "127.0.0.1"
@@ -77,7 +77,7 @@ class Service:
         self._sweeper.start()
 
     def stop(self) -> None:
-        """End both. REST first, so that nobody asks a worker that is going down."""
+        """Stop both: REST first, so that no request reaches a worker that is going down."""
         self._sweeper.stop()
         try:
             self.rest.stop()

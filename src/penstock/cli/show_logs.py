@@ -16,6 +16,7 @@ import typer
 
 from penstock.cli.completion import connector_names, level_names
 from penstock.cli.logs import LOG_FILE
+from penstock.cli.output import warn
 from penstock.cli.paths import default_data_dir
 from penstock.cli.running import running
 from penstock.cli.up import DataDir
@@ -30,7 +31,7 @@ Wanted = Callable[[str], bool]
 def logs(
     *,
     follow: Annotated[
-        bool, typer.Option("-f", "--follow", help="Go on with what is logged from now on.")
+        bool, typer.Option("-f", "--follow", help="Keep printing what is logged from now on.")
     ] = False,
     connector: Annotated[
         str | None,
@@ -48,19 +49,25 @@ def logs(
         ),
     ] = "TRACE",
     lines: Annotated[
-        int, typer.Option("-n", "--lines", min=0, help="How many lines to begin with.")
+        int, typer.Option("-n", "--lines", min=0, help="How many of the latest lines to print.")
     ] = 100,
     data_dir: DataDir = None,
 ) -> None:
     """Show the log of the worker that `penstock up` runs here, or ran here last."""
     if level.upper() not in NUMBERS:
-        raise typer.BadParameter(f"'{level}' is none of {', '.join(NUMBERS)}")
+        raise typer.BadParameter(f"'{level}' is not one of {', '.join(NUMBERS)}")
     file = find_log(data_dir)
     wanted = lines_about(connector, level.upper())
     with _opened(file) as log:
-        for line in deque(filter(wanted, log), maxlen=lines):
+        found = deque(filter(wanted, log), maxlen=lines)
+        for line in found:
             sys.stdout.write(line)
         sys.stdout.flush()
+        if connector is not None and lines and not found:
+            warn(
+                f"{file} has no line about connector {connector}. `penstock get connectors` lists "
+                "the connectors."
+            )
         if not follow:
             return
         for line in filter(wanted, following(file, log)):
@@ -115,7 +122,7 @@ def _at_least(level: str, least: str) -> bool:
 
 
 def following(file: Path, log: TextIO) -> Iterator[str]:
-    """Lines as they come, for ever; a log that was begun anew is followed there."""
+    """Lines as they come, for ever; a log that was rotated is followed."""
     partial = ""
     while True:
         partial += log.readline()

@@ -18,7 +18,7 @@ from typing import Any, Self
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 WAKING = signal.SIGURG
-"""Nobody else sends it, and where nobody handles it, it does nothing."""
+"""No other program sends it, and without a handler it does nothing."""
 TIMES, PAUSE_SECONDS = 50, 0.1
 
 

@@ -1,4 +1,4 @@
-"""Tells brokers that are gone from a topic to which nobody writes: either way, nothing comes."""
+"""Distinguishes missing brokers from a topic without new records: either way, nothing comes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Silence:
         limited: bool,
         clock: Clock = time.monotonic,
     ) -> None:
-        """``limited`` is a read that has an end of its own: somebody waits for that."""
+        """``limited`` is a read that has an end of its own, which is waited for."""
         self._answers = answers
         self._servers = servers
         self._limited = limited

@@ -9,22 +9,29 @@ from typing import Annotated
 import typer
 
 from penstock.cli.completion import consumer_names, topic_names
-from penstock.cli.output import Format
 
 TopicName = Annotated[
     str,
     typer.Argument(metavar="TOPIC", help="Name of the topic.", autocompletion=topic_names),
 ]
+ConsumerNames = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="NAME...",
+        help="Names of consumers, or patterns: 'test-*'.",
+        autocompletion=consumer_names,
+    ),
+]
 ConsumerName = Annotated[
     str,
     typer.Argument(metavar="NAME", help="Name of the consumer.", autocompletion=consumer_names),
 ]
-Output = Annotated[Format, typer.Option("-O", "-o", "--output", help="How to print the answer.")]
 
 
 def examples(*commands: str) -> str:
     """What stands below a command's help."""
-    return "\n\n".join(("Examples:", *commands))
+    # The backspace keeps the lines apart: click would join them into a paragraph.
+    return "\n".join(("\b", "Examples:", *(f"  {command}" for command in commands)))
 
 
 @contextmanager
@@ -50,5 +57,5 @@ def key_values(option: str, texts: Iterable[str] | None) -> list[tuple[str, str]
     pairs = [text.partition("=") for text in texts or ()]
     for key, sign, _ in pairs:
         if not sign or not key:
-            raise typer.BadParameter(f"{option} wants KEY=VALUE, and not {key!r}.")
+            raise typer.BadParameter(f"{option} needs KEY=VALUE, not {key!r}.")
     return [(key, value) for key, _, value in pairs]

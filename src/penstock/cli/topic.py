@@ -1,29 +1,35 @@
-"""`penstock topic`: make, describe, list and delete topics."""
+"""`penstock topic`: create, describe, list and delete topics."""
 
 from __future__ import annotations
 
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from penstock.cli.asking import Yes, ask
 from penstock.cli.brokers import BootstrapServers, CommandConfig, reached
+from penstock.cli.commands import group
 from penstock.cli.completion import topic_names
-from penstock.cli.output import Format, print_json_lines, print_table, say, warn
-from penstock.cli.streams import Output, TopicName, examples, key_values, usage
+from penstock.cli.names import chosen
+from penstock.cli.output import Format, Output, print_objects, print_table, say, warn
+from penstock.cli.streams import TopicName, examples, key_values, usage
 
 if TYPE_CHECKING:
-    from penstock.consumers.entries import Place
+    from penstock.consumers.registry.entries import RegistryKey
     from penstock.consumers.topics_admin import Described, TopicsAdmin
 
-app = typer.Typer(help="Make, describe, change, list and delete topics.", no_args_is_help=True)
+app = group("Create, describe, change, list and delete topics.")
 
-NewTopicName = Annotated[str, typer.Argument(metavar="TOPIC", help="Name of the topic to make.")]
+NewTopicName = Annotated[str, typer.Argument(metavar="TOPIC", help="Name of the new topic.")]
 TopicNames = Annotated[
     list[str],
-    typer.Argument(metavar="TOPIC...", help="Names of the topics.", autocompletion=topic_names),
+    typer.Argument(
+        metavar="TOPIC...",
+        help="Names of the topics, or patterns: 'test-*'.",
+        autocompletion=topic_names,
+    ),
 ]
 Config = Annotated[
     list[str] | None,
@@ -39,8 +45,8 @@ ConsumerTtl = Annotated[
     typer.Option(
         "--consumer-ttl",
         metavar="DURATION",
-        help="Forget named consumers of this topic that were not seen for so long and have no TTL "
-        "of their own: 30s, 10m, 12h, 7d; none keeps them.",
+        help="Delete named consumers of this topic that were not active for this long and have no "
+        "TTL of their own: 30s, 10m, 12h, 7d; none keeps them.",
         show_default=False,
     ),
 ]
@@ -63,7 +69,8 @@ def _ttl(text: str) -> int | None:
     "create",
     epilog=examples(
         "penstock topic create orders",
-        "penstock topic create orders -p 6 --config retention.ms=604800000 --consumer-ttl 30d",
+        "penstock topic create orders -p 6 --consumer-ttl 30d",
+        "penstock topic create orders --config retention.ms=604800000",
     ),
 )
 def create(
@@ -81,19 +88,19 @@ def create(
             "-r",
             "--replication",
             min=1,
-            help="How many copies of it there are.",
-            show_default="what the brokers say",
+            help="How many replicas it has.",
+            show_default="that of the brokers",
         ),
     ] = None,
     config: Config = None,
     consumer_ttl: ConsumerTtl = None,
     if_not_exists: Annotated[
-        bool, typer.Option("--if-not-exists", help="It is fine if the topic is there already.")
+        bool, typer.Option("--if-not-exists", help="Do nothing if the topic already exists.")
     ] = False,
     bootstrap_servers: BootstrapServers = None,
     command_config: CommandConfig = None,
 ) -> None:
-    """Make a topic."""
+    """Create a topic."""
     settings = dict(key_values("--config", config))
     ttl = None if consumer_ttl is None else _ttl(consumer_ttl)
     made = _admin(bootstrap_servers, command_config).create(
@@ -104,7 +111,7 @@ def create(
         consumer_ttl_ms=ttl,
         if_not_exists=if_not_exists,
     )
-    say(f'topic "{topic}" created' if made else f'topic "{topic}" exists already')
+    say(f'topic "{topic}" created' if made else f'topic "{topic}" already exists')
 
 
 @app.command(
@@ -150,12 +157,10 @@ def describe(
     admin = _admin(bootstrap_servers, command_config)
     found = admin.describe(topic)
     ttl = admin.directory.ttl_of_topic(topic, found.id)
-    places = admin.consumers(topic)
-    if output is Format.JSON:
-        more = {"consumer_ttl_ms": ttl, "consumers": _listed(places)}
-        print_json_lines([{**asdict(found), **more}])
-        return
-    say("\n".join(_lines(found, ttl, places)))
+    keys = admin.consumers(topic)
+    more = {"consumer_ttl_ms": ttl, "consumers": _listed(keys)}
+    if not print_objects(output, [{**asdict(found), **more}]):
+        say("\n".join(_lines(found, ttl, keys)))
 
 
 def _row(topic: Described) -> list[str]:
@@ -163,22 +168,24 @@ def _row(topic: Described) -> list[str]:
     return [topic.name, *counts, topic.status, topic.reason]
 
 
-def _listed(places: list[Place]) -> list[str]:
-    return [f"{place.name}/{place.partition}" for place in places]
+def _listed(keys: list[RegistryKey]) -> list[str]:
+    return [f"{key.name}/{key.partition}" for key in keys]
 
 
-def _lines(topic: Described, ttl: int | None, places: list[Place]) -> list[str]:
+def _lines(topic: Described, ttl: int | None, keys: list[RegistryKey]) -> list[str]:
     from penstock.consumers.times import in_words
 
     return [
         f"Name: {topic.name}",
+        "Type: computed",  # which broker has which replica is never chosen by hand here
         f"Partition Count: {topic.partitions}",
         f"Replication Factor: {topic.replication}",
+        "Ignore Rack Assignment: false",
         f"Status: {topic.status}",
         f"Reason: {topic.reason}".rstrip(),
         f"Consumer TTL: {'none' if ttl is None else in_words(ttl / 1000)}",
         "Consumers:",
-        *(f"  - {consumer}" for consumer in _listed(places)),
+        *(f"  - {consumer}" for consumer in _listed(keys)),
     ]
 
 
@@ -194,9 +201,9 @@ def list_topics(
 ) -> None:
     """List the topics."""
     found = _admin(bootstrap_servers, command_config).listed(internal=every)
-    if output is Format.JSON:
-        print_json_lines(map(asdict, found))
-    elif not found:
+    if print_objects(output, map(asdict, found)):
+        return
+    if not found:
         say("No topics found")
     else:
         headings = ["Name", "Partitions", "Replicas", "Status", "Reason"]
@@ -207,7 +214,7 @@ def list_topics(
 def delete(
     topics: TopicNames,
     *,
-    yes: Annotated[bool, typer.Option("-y", "--yes", help="Do not ask.")] = False,
+    yes: Yes = False,
     force: Annotated[
         bool, typer.Option("--force", help="Do not ask; and delete internal topics, too.")
     ] = False,
@@ -219,17 +226,12 @@ def delete(
     Asks first if it runs on a terminal.
     """
     admin = _admin(bootstrap_servers, command_config)
+    topics = chosen(topics, lambda: [each.name for each in admin.listed()], "topic")
     admin.refuse_to_delete(topics, internal=force)
     for topic in topics:
-        if places := admin.consumers(topic):
-            warn(f'consumers of topic "{topic}" that go with it: {", ".join(_listed(places))}')
-    if not (yes or force) and on_a_terminal():
-        typer.confirm(f"Delete {', '.join(topics)}?", abort=True, err=True)
+        if keys := admin.consumers(topic):
+            warn(f'consumers of topic "{topic}" that go with it: {", ".join(_listed(keys))}')
+    ask(f"Delete {', '.join(topics)}?", yes=yes or force)
     for topic in topics:
         admin.delete(topic, internal=force, trouble=warn)
         say(f'topic "{topic}" deleted')
-
-
-def on_a_terminal() -> bool:
-    """Whether there is a person to be asked."""
-    return sys.stdin.isatty() and sys.stdout.isatty()

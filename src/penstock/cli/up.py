@@ -13,10 +13,12 @@ from rich.console import Console
 from penstock.cli.logs import log_to
 from penstock.cli.output import console, warn
 from penstock.cli.paths import default_data_dir
+from penstock.cli.program import as_typed
 from penstock.cli.progress import starting
 from penstock.cli.properties import read_properties
-from penstock.cli.running import Running
+from penstock.cli.running import Running, running
 from penstock.cli.signals import EndingSignals
+from penstock.sdk.errors import UserError
 
 if TYPE_CHECKING:
     from penstock.cli.service import Service
@@ -47,7 +49,7 @@ Host = Annotated[
     str | None,
     typer.Option(
         "--host",
-        help="Address of the REST API. Any but a loopback address wants users and TLS "
+        help="Address of the REST API. Any but a loopback address requires users and TLS "
         "(rest.auth.users.file, rest.ssl.* in --worker-config).",
         show_default="127.0.0.1, or that of listeners in --worker-config",
     ),
@@ -56,7 +58,7 @@ Insecure = Annotated[
     bool,
     typer.Option(
         "--insecure",
-        help="Let everybody who reaches --host use the REST API, without users or TLS.",
+        help="Let anyone who can reach --host use the REST API, without users or TLS.",
     ),
 ]
 KafkaPort = Annotated[
@@ -74,7 +76,7 @@ Brokers = Annotated[
     typer.Option(
         "--bootstrap-servers",
         envvar="PENSTOCK_BOOTSTRAP_SERVERS",
-        help="Use these Kafka brokers, host:port,... and embed none.",
+        help="Use these Kafka brokers, host:port,... instead of an embedded one.",
         show_default=False,
     ),
 ]
@@ -83,7 +85,7 @@ WorkerConfigFile = Annotated[
     typer.Option(
         "--worker-config",
         dir_okay=False,
-        help="Properties file of the worker, as Kafka Connect's; options here go before it.",
+        help="Properties file of the worker, as Kafka Connect has it; options override it.",
         show_default=False,
     ),
 ]
@@ -100,7 +102,7 @@ LogLevel = Annotated[
     typer.Option(
         "--log-level",
         envvar="PENSTOCK_LOG_LEVEL",
-        help="Least level of what is logged: TRACE, DEBUG, INFO, WARN, ERROR, FATAL or OFF. "
+        help="Log this level and above: TRACE, DEBUG, INFO, WARN, ERROR, FATAL or OFF. "
         "`penstock patch logger` changes it later.",
         show_default="INFO",
     ),
@@ -131,9 +133,9 @@ def up(
 ) -> None:
     """Run a worker with everything it needs, in the foreground.
 
-    Kafka is embedded unless brokers are given. Connectors, their data and their offsets are in the
-    data folder and Kafka: stopped and started again, everything goes on where it was.
-    Ctrl-C or SIGTERM stops it in order, a second Ctrl-C at once.
+    Kafka is embedded unless you give brokers. Connectors, data and offsets are in the data folder
+    and in Kafka: started again, everything goes on where it was. Ctrl-C or SIGTERM stops it
+    cleanly, a second Ctrl-C at once.
     """
     options = {
         "bootstrap.servers": bootstrap_servers,
@@ -160,14 +162,15 @@ def serve(
 ) -> None:
     """Run a worker until a signal ends it; ConfigError if its properties are wrong."""
     from penstock.cli.service import Service
-    from penstock.runtime.listeners import chosen_listener
+    from penstock.runtime.config.listeners import chosen_listener
 
+    refuse_second(folder)
     host, port = chosen_listener(properties, *place)
     with EndingSignals() as signals:
         log = log_to(folder, properties)
         service = Service(properties, folder, port, kafka_port, host, insecure=insecure)
         if insecure:
-            warn(f"--insecure: everybody who reaches {service.url} may do everything there.")
+            warn(f"--insecure: anyone who can reach {service.url} may do anything there.")
         try:
             run(service, folder, log)
         except KeyboardInterrupt:
@@ -176,6 +179,17 @@ def serve(
             signals.ending(STOP_SECONDS)
             end(service, folder)
     console().print("Stopped.")
+
+
+def refuse_second(folder: Path) -> None:
+    """UserError if a worker runs on this folder already: its port would be taken, and more."""
+    for worker in running():
+        if worker.data_dir == str(folder):
+            raise UserError(
+                f"Penstock is already running on {folder}: process {worker.pid}, {worker.url}. "
+                "Use that one, stop it (Ctrl-C, or `kill` with its number), or run a second one "
+                "with another --data-dir and --port."
+            )
 
 
 def worker_folder(given: Path | None) -> Path:
@@ -222,6 +236,7 @@ def announce(out: Console, service: Service, folder: Path, log: Path) -> None:
         ("Log", str(log)),
     ):
         out.print(f"  {label:<6} {place}", markup=False, soft_wrap=True)
-    out.print("Next, in another terminal:  [bold]penstock get plugins[/]")
-    out.print("                            [bold]penstock apply -f my-connector.json[/]")
+    out.print("Next, in another terminal:")
+    for command in ("get plugins", "apply -f FILE", "get connectors"):
+        out.print(f"  {as_typed()} {command}", markup=False, soft_wrap=True, style="bold")
     out.print("Ctrl-C stops it.")

@@ -46,15 +46,15 @@ def worker(
 ) -> None:
     """Run a worker on your own Kafka brokers, in the foreground.
 
-    Its properties are Kafka Connect's; what has no meaning here is named in a warning. Workers
-    with the same group.id are one cluster. As `penstock up`, but without a broker of its own.
+    Its properties are Kafka Connect's; keys without a meaning here are named in a warning. Workers
+    with the same group.id are one cluster. This is `penstock up`, but without a broker of its own.
     """
     options = {"spark.master": master, "log.level": log_level, "log.format": log_format}
     properties = properties_of(worker_config, options)
     if not properties.get("bootstrap.servers", "").strip():
         raise ConfigError(
             'Missing required configuration "bootstrap.servers" which has no default value. Name '
-            f"your Kafka brokers in {worker_config}; `penstock up` runs one of its own.",
+            f"your Kafka brokers in {worker_config}; `penstock up` starts one itself.",
             key="bootstrap.servers",
         )
     serve(properties, worker_folder(data_dir), (host, port), insecure=insecure)

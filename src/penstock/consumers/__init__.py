@@ -1,16 +1,12 @@
-"""Named consumers: read a topic, keep your place, by name.
+"""Named consumers: read a topic and keep your place under a name.
 
 with Consumer("orders", name="billing") as consumer:
     for record in consumer:
         handle(record.json())
+
+The names of the RFC (ConsumerConfigExtBuilder, ...) are in `penstock.consumers.rfc`.
 """
 
-from penstock.consumers.builder import (
-    Client,
-    ConsumerConfigExt,
-    ConsumerConfigExtBuilder,
-    connect,
-)
 from penstock.consumers.consumer import Consumer
 from penstock.consumers.errors import (
     ConsumerError,
@@ -24,14 +20,11 @@ from penstock.consumers.errors import (
 )
 from penstock.consumers.frames import Unread, dataframe
 from penstock.consumers.offset import Offset
-from penstock.consumers.options import Gone, OffsetManagement
-from penstock.consumers.record import Record
+from penstock.consumers.options import Gone, Strategy
+from penstock.consumers.reading.record import Record
 
 __all__ = [
-    "Client",
     "Consumer",
-    "ConsumerConfigExt",
-    "ConsumerConfigExtBuilder",
     "ConsumerError",
     "Fenced",
     "FlushFailed",
@@ -42,9 +35,8 @@ __all__ = [
     "NothingStored",
     "Offset",
     "OffsetGone",
-    "OffsetManagement",
     "Record",
+    "Strategy",
     "Unread",
-    "connect",
     "dataframe",
 ]

@@ -10,20 +10,20 @@ from datetime import timedelta
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self
 
-from penstock.consumers.errors import ConsumerError, InvalidConsumer
-from penstock.consumers.offset import Offset
+from penstock.consumers.errors import ConsumerError, InvalidConsumer, naming_brokers
+from penstock.consumers.offset import BEGINNING, Offset, chosen_offset
 from penstock.consumers.options import (
     FLUSH_SECONDS,
     Gone,
     Isolation,
-    OffsetManagement,
     Options,
+    Strategy,
     chosen,
     chosen_partitions,
     seconds,
 )
-from penstock.consumers.progress import Batch
-from penstock.consumers.record import Record
+from penstock.consumers.reading.progress import Batch
+from penstock.consumers.reading.record import Record
 from penstock.consumers.session import Session
 from penstock.kafka.clients import Connection
 
@@ -39,20 +39,21 @@ All = Literal["all"] | Callable[[Iterable[object]], bool]
 class Consumer:
     """Hands out the records of a topic, in order within each partition.
 
-    With a ``name`` the place is stored, and the next consumer of that name goes on there. With
+    With a ``name`` the position is stored, and the next consumer of that name goes on there. With
     automatic commits, which are the default, asking for a record says that the one before is done:
-    whoever crashes while handling a record gets it again. With ``strategy="manual"`` only
+    after a crash the record that was being handled comes again. With ``strategy="manual"`` only
     ``commit`` says so. Both are stored every ``flush`` seconds, by ``flush()`` and on a clean
     close.
 
-    ``start`` counts where nothing is stored; ``reset`` counts in any case. ``when_gone`` says what
-    to do if the stored place is no longer in the log: "fail", or go on "earliest" or "latest".
+    ``start`` counts where nothing is stored; ``reset`` counts in any case: an Offset, "beginning"
+    or "end". ``when_gone`` says what
+    to do if the stored position is no longer in the log: "fail", or go on "earliest" or "latest".
 
     A name is held by one process for each partition: another is refused with NameHeld unless it
     says ``take_over``, and the first can then no longer commit (Fenced). One that was out of touch
-    with the brokers goes on if nobody came meanwhile, and raises FlushFailed as long as it cannot
-    see that. With ``share``, instances of one name divide the partitions among themselves instead,
-    and again when one comes or goes.
+    with the brokers goes on if no other process came meanwhile, and raises FlushFailed until it
+    can check that. With ``share``, instances of one name divide the partitions among themselves
+    instead, and again when one comes or goes.
 
     Opens with ``with``, ``async with`` or the first record; use from one thread at a time. Once
     closed, it raises ConsumerError until it is opened again, by ``open`` or ``with``.
@@ -64,9 +65,9 @@ class Consumer:
         name: str | None = None,
         *,
         partitions: int | Iterable[int] | All | None = None,
-        start: Offset = Offset.Beginning,
-        reset: Offset | None = None,
-        strategy: str | OffsetManagement | None = None,
+        start: Offset | str = BEGINNING,
+        reset: Offset | str | None = None,
+        strategy: str | Strategy | None = None,
         flush: float | timedelta = FLUSH_SECONDS,
         ttl: float | timedelta | None = None,
         when_gone: str | Gone = Gone.FAIL,
@@ -89,9 +90,9 @@ class Consumer:
             topic=topic,
             name=name,
             partitions=chosen_partitions(partitions),
-            start=start,
-            reset=reset,
-            strategy=None if strategy is None else chosen(OffsetManagement, strategy, "strategy"),
+            start=chosen_offset(start, "start"),
+            reset=None if reset is None else chosen_offset(reset, "reset"),
+            strategy=None if strategy is None else chosen(Strategy, strategy, "strategy"),
             flush=seconds(flush),
             ttl=None if ttl is None else seconds(ttl),
             when_gone=chosen(Gone, when_gone, "when_gone"),
@@ -110,8 +111,9 @@ class Consumer:
     def open(self) -> Self:
         """Take the name and begin, also once closed; what is open already stays so."""
         if self._session is None:
-            self._session = session = Session(self.options, self._connection)
-            # Whoever forgets to close it loses nothing but the last record's being done.
+            with naming_brokers(self._connection.bootstrap_servers):
+                self._session = session = Session(self.options, self._connection)
+            # Without a close, only the last record does not count as done.
             self._forgotten = weakref.finalize(self, session.close, done=False)
         self._closed = False
         return self
@@ -126,11 +128,11 @@ class Consumer:
         return self._session
 
     def __iter__(self) -> Iterator[Record]:
-        """Records on and on; a loop that was left goes on with the record after its last."""
+        """Records without end; a loop that was left goes on with the record after its last."""
         return self._records_of(self._opened())
 
     def _records_of(self, session: Session) -> Iterator[Record]:
-        """Keeps the consumer, too, which is closed once nobody knows it."""
+        """Keeps the consumer, too, which is closed once it is garbage."""
         yield from session.records()
 
     def __next__(self) -> Record:
@@ -181,7 +183,7 @@ class Consumer:
     def arrow_batches(
         self, *, headers: bool = False, timestamps: bool = True
     ) -> Iterator[pa.RecordBatch]:
-        """Arrow batches on and on: asking for the next commits the one before, where commits are
+        """Arrow batches without end: asking for the next commits the one before, where commits are
         automatic."""
         session, wanted = self._opened(), {"headers": headers, "timestamps": timestamps}
         while (batch := session.next_columns(**wanted)) is not None:
@@ -200,8 +202,8 @@ class Consumer:
                 yield record
 
     async def _batch_of(self, session: Session) -> Batch | None:
-        """Whoever is cancelled leaves a thread behind, which must end by itself, and do nothing
-        once somebody else has asked: so it is noted here, and not there, that it was asked."""
+        """A cancelled call leaves a thread behind, which must end by itself and do nothing once
+        another call has asked: so the question is noted here, not there."""
         return await asyncio.to_thread(session.next_batch, ASYNC_SECONDS, session.ask())
 
     def commit(self, record: Record | None = None) -> None:
@@ -217,9 +219,6 @@ class Consumer:
     async def flush_async(self) -> None:
         """The same, to be awaited."""
         await asyncio.to_thread(self.flush)
-
-    offset_commit = commit
-    offset_flush = flush
 
     def close(self) -> None:
         """Store and let go of the name. The record handed out last counts as done."""

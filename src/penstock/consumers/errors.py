@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from penstock.kafka.errors import BrokerUnavailable
 from penstock.sdk.errors import PenstockError
 
 
@@ -36,10 +40,9 @@ class Fenced(ConsumerError):
     def of(name: str) -> Fenced:
         """Of this name."""
         return Fenced(
-            f'consumer "{name}" was taken over by another process, or was away for longer than its '
-            "session and somebody else used the name meanwhile: nothing is read, and nothing can "
-            "be committed here any more. What was handed out since the last flush is read again "
-            "there."
+            f'consumer "{name}" was taken over by another process, or another one used the name '
+            "while this one had lost its session: it can no longer read or commit. What it was "
+            "given since the last flush is read again by the other."
         )
 
 
@@ -65,3 +68,16 @@ class InternalTopic(ConsumerError):
 
 class BadInput(ConsumerError):
     """What was to be produced is not as it was said to be; the text says where."""
+
+
+@contextmanager
+def naming_brokers(servers: str) -> Iterator[None]:
+    """BrokerUnavailable from in here says which brokers were asked."""
+    try:
+        yield
+    except BrokerUnavailable as error:
+        if servers in str(error):
+            raise
+        raise BrokerUnavailable(
+            f"No broker answered at {servers} ({error}). Check the address, and that brokers run."
+        ) from error

@@ -11,13 +11,14 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from penstock.consumers.consumer import brokers
-from penstock.consumers.errors import ConsumerError, Fenced
+from penstock.consumers.errors import ConsumerError, Fenced, naming_brokers
+from penstock.consumers.holding.keeper import Keeper
 from penstock.consumers.java_settings import java_settings
-from penstock.consumers.keeper import Keeper
-from penstock.consumers.offset import Offset
-from penstock.consumers.options import Gone, OffsetManagement, Options, chosen, seconds
-from penstock.consumers.progress import Places
-from penstock.consumers.starting import Ranges, find_topic
+from penstock.consumers.offset import BEGINNING, Offset, chosen_offset
+from penstock.consumers.options import Gone, Options, Strategy, chosen, seconds
+from penstock.consumers.reading.progress import Offsets
+from penstock.consumers.reading.starting import Ranges
+from penstock.consumers.topic import find_topic
 from penstock.kafka import clients
 from penstock.kafka.clients import Connection
 from penstock.kafka.errors import KafkaFault
@@ -47,8 +48,8 @@ class Unread:
         self._keeper.hold()
         try:
             ranges = Ranges(connection, admin, topic)
-            self.starts: Places = self._keeper.starts(ranges)
-            self.ends: Places = {p: max(ranges.end[p], self.starts[p]) for p in self.starts}
+            self.starts: Offsets = self._keeper.starts(ranges)
+            self.ends: Offsets = {p: max(ranges.end[p], self.starts[p]) for p in self.starts}
             self._stands = self.starts
             self._keeper.register(self.starts)
             self.frame: DataFrame = self._read(spark, options.topic, settings)
@@ -136,8 +137,8 @@ def dataframe(
     topic: str,
     consumer: str,
     *,
-    start: Offset = Offset.Beginning,
-    reset: Offset | None = None,
+    start: Offset | str = BEGINNING,
+    reset: Offset | str | None = None,
     when_gone: str | Gone = Gone.FAIL,
     ttl: float | timedelta | None = None,
     take_over: bool = False,
@@ -149,15 +150,17 @@ def dataframe(
     options = Options(
         topic=topic,
         name=consumer,
-        start=start,
-        reset=reset,
-        strategy=OffsetManagement.Manual,
+        start=chosen_offset(start, "start"),
+        reset=None if reset is None else chosen_offset(reset, "reset"),
+        strategy=Strategy.MANUAL,
         when_gone=chosen(Gone, when_gone, "when_gone"),
         ttl=None if ttl is None else seconds(ttl),
         take_over=take_over,
     )
-    return Unread(spark, options, Connection(brokers(bootstrap_servers), dict(security or {})))
+    connection = Connection(brokers(bootstrap_servers), dict(security or {}))
+    with naming_brokers(connection.bootstrap_servers):
+        return Unread(spark, options, connection)
 
 
-def _offsets(topic: str, places: Places) -> str:
-    return json.dumps({topic: {str(partition): place for partition, place in places.items()}})
+def _offsets(topic: str, offsets: Offsets) -> str:
+    return json.dumps({topic: {str(partition): offset for partition, offset in offsets.items()}})

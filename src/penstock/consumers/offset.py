@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import ClassVar
+
+from penstock.consumers.errors import InvalidConsumer
 
 
 class Kind(StrEnum):
@@ -23,9 +24,6 @@ class Offset:
 
     kind: Kind
     n: int = 0
-
-    Beginning: ClassVar[Offset]
-    End: ClassVar[Offset]
 
     @staticmethod
     def beginning() -> Offset:
@@ -71,5 +69,17 @@ def _counted(kind: Kind, n: int) -> Offset:
     return Offset(kind, n)
 
 
-Offset.Beginning = Offset.beginning()
-Offset.End = Offset.end()
+BEGINNING = Offset.beginning()
+_BY_NAME = {"beginning": BEGINNING, "end": Offset.end()}
+
+
+def chosen_offset(given: Offset | str, option: str) -> Offset:
+    """An offset, or one of the two that have a name; InvalidConsumer if it is neither."""
+    if isinstance(given, Offset):
+        return given
+    found = _BY_NAME.get(str(given))
+    if found is None:
+        raise InvalidConsumer(
+            f"{option} is an Offset, or one of {', '.join(_BY_NAME)}, not {given!r}"
+        )
+    return found

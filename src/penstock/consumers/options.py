@@ -10,7 +10,7 @@ from operator import index
 from typing import TypeVar
 
 from penstock.consumers.errors import InvalidConsumer
-from penstock.consumers.offset import Offset
+from penstock.consumers.offset import BEGINNING, Offset
 from penstock.consumers.slots import Slot
 
 FLUSH_SECONDS = 10.0
@@ -19,17 +19,17 @@ MOST_BYTES = 1_000_000_000
 """That the client lets one ask for."""
 
 
-class OffsetManagement(StrEnum):
+class Strategy(StrEnum):
     """Who says that a record is done."""
 
-    Auto = "auto"
-    Manual = "manual"
-    Off = "none"
-    """Nobody: the place that is stored is read, and left as it is."""
+    AUTO = "auto"
+    MANUAL = "manual"
+    NONE = "none"
+    """Nothing is committed: the stored position is read and stays as it is."""
 
 
 class Gone(StrEnum):
-    """What to do when the place to continue at is no longer in the log."""
+    """What to do when the position to continue at is no longer in the log."""
 
     FAIL = "fail"
     EARLIEST = "earliest"
@@ -50,9 +50,9 @@ class Options:
     topic: str
     name: str | None = None
     partitions: frozenset[int] = frozenset()
-    start: Offset = Offset.Beginning
+    start: Offset = BEGINNING
     reset: Offset | None = None
-    strategy: OffsetManagement | None = None
+    strategy: Strategy | None = None
     flush: float = FLUSH_SECONDS
     ttl: float | None = None
     when_gone: Gone = Gone.FAIL
@@ -78,29 +78,29 @@ class Options:
             (len(name) > LONGEST_NAME, f"a consumer's name has at most {LONGEST_NAME} letters"),
             (not name.isprintable(), "a consumer's name can have no control characters"),
             (
-                self.name is None and self.strategy not in (None, OffsetManagement.Off),
+                self.name is None and self.strategy not in (None, Strategy.NONE),
                 "an offset strategy needs a consumer's name (name=, offset_consumer)",
             ),
             (self.name is None and self.ttl is not None, "a TTL needs a consumer's name"),
             (self.flush <= 0, "the flush interval must be above 0 seconds"),
             (self.ttl is not None and self.ttl <= 0, "a TTL must be above 0 seconds"),
             (self.last is not None and self.last < 0, "the offset to end with is 0 or more"),
-            (self.share and self.name is None, "to share partitions, consumers need a name"),
+            (self.share and self.name is None, "share=True needs a consumer's name"),
             (
                 self.share and bool(self.partitions or self.take_over),
-                "who shares a name is given its partitions: leave out partitions and take_over",
+                "share=True cannot be combined with partitions or take_over",
             ),
             (
                 self.share and (self.until_end or self.last is not None),
-                "who shares a name reads on and on: leave out until_end and last",
+                "share=True cannot be combined with until_end or last",
             ),
             (
                 self.share and self.reset is not None,
-                "who shares a name cannot reset it: `penstock consumer reset` does, before",
+                "share=True cannot be combined with reset: use `penstock consumer reset` before",
             ),
             (
                 self.share and not self.stores,
-                "who shares a name stores: not with the strategy none",
+                "share=True cannot be combined with the strategy none",
             ),
             (
                 self.max_bytes is not None and not 0 < self.max_bytes <= MOST_BYTES,
@@ -110,16 +110,16 @@ class Options:
         ]
 
     @property
-    def management(self) -> OffsetManagement:
+    def management(self) -> Strategy:
         """Who says that a record is done: with a name it is automatic unless told."""
         if self.strategy is not None:
             return self.strategy
-        return OffsetManagement.Off if self.name is None else OffsetManagement.Auto
+        return Strategy.NONE if self.name is None else Strategy.AUTO
 
     @property
     def stores(self) -> bool:
         """Whether positions are stored."""
-        return self.management is not OffsetManagement.Off
+        return self.management is not Strategy.NONE
 
     @property
     def slot(self) -> Slot:

@@ -12,7 +12,7 @@ from confluent_kafka import KafkaError, KafkaException, Message, Producer, Topic
 from confluent_kafka.admin import AclOperation, ConfigResource, ResourceType
 
 from penstock.consumers.errors import BadInput
-from penstock.consumers.starting import find_topic, no_topic
+from penstock.consumers.topic import find_topic, no_topic
 from penstock.kafka import clients, topics
 from penstock.kafka.clients import Connection, GroupAdmin
 from penstock.kafka.errors import (
@@ -42,7 +42,7 @@ _TOO_LARGE = frozenset({KafkaError.MSG_SIZE_TOO_LARGE, KafkaError.INVALID_MSG_SI
 
 
 class Outgoing(NamedTuple):
-    """A record to be written, and which it is for whoever gave it (say, the number of a line)."""
+    """A record to be written, and its number for the caller (say, of a line)."""
 
     value: bytes | None
     key: bytes | None = None
@@ -82,7 +82,7 @@ class TopicWriter:
             self._fixed["headers"] = list(headers)
         self._open = False
         self._counts: bool | None = not atomic
-        """Whether what was delivered is in the topic; None if nobody knows."""
+        """Whether what was delivered is in the topic; None if that is unknown."""
         self._failures: list[tuple[int, KafkaError]] = []
         self._producer = self._made(connection, compression)
         self.sent = 0
@@ -126,7 +126,7 @@ class TopicWriter:
     def commit(self, given_up: Callable[[], bool] = lambda: False) -> None:
         """Have the transaction count, if there is one. Must not be interrupted.
 
-        OutcomeUnknown if no broker says whether it does, in time or until somebody has
+        OutcomeUnknown if no broker says whether it does, in time or until the user has
         ``given_up``; any other error says that nothing was written.
         """
         if self._open:
@@ -156,8 +156,8 @@ class TopicWriter:
 
     def _undecided(self, error: KafkaException) -> OutcomeUnknown:
         return OutcomeUnknown(
-            f'it is not known whether what was sent to topic "{self._topic}" is written: all of '
-            f"it is, or nothing ({describe(error)}). Look at the topic before you send it again."
+            f'it is unknown whether the records sent to topic "{self._topic}" were written: either '
+            f"all were, or none ({describe(error)}). Look at the topic before you send them again."
         )
 
     def abort(self) -> None:

@@ -18,28 +18,29 @@ from penstock.consumers.errors import (
     FlushFailed,
     NothingStored,
 )
-from penstock.consumers.fetching import fetching
-from penstock.consumers.forms import Forms, Source
-from penstock.consumers.keeper import Keeper
-from penstock.consumers.options import OffsetManagement, Options
-from penstock.consumers.progress import Batch, Fetched, Places, Progress
-from penstock.consumers.reading import Plan
-from penstock.consumers.record import Record
-from penstock.consumers.sharing import SharedReading
-from penstock.consumers.starting import Ranges, Topic, find_topic
+from penstock.consumers.holding.keeper import Keeper
+from penstock.consumers.holding.sharing import SharedReading
+from penstock.consumers.options import Options, Strategy
+from penstock.consumers.reading.fetching import fetching
+from penstock.consumers.reading.forms import Forms, Source
+from penstock.consumers.reading.progress import Batch, Fetched, Offsets, Progress
+from penstock.consumers.reading.reading import Plan
+from penstock.consumers.reading.record import Record
+from penstock.consumers.reading.starting import Ranges
+from penstock.consumers.topic import Topic, find_topic
 from penstock.kafka import clients
 from penstock.kafka.clients import Connection
 from penstock.kafka.errors import KafkaFault
 
 if TYPE_CHECKING:
-    from penstock.consumers.columns import ColumnBatch
+    from penstock.consumers.reading.columns import ColumnBatch
 
 log = logging.getLogger(__name__)
 
 PATIENCE = 0.1
 RETRY_SECONDS = 1.0
 GROWTH_SECONDS = 60.0
-"""How often it is looked whether the topic has got more partitions."""
+"""How often to check whether the topic has more partitions."""
 
 
 Some = TypeVar("Some", bound=Fetched)
@@ -58,7 +59,7 @@ class Session:
         self._closed = threading.Event()
         self._trouble: Exception | None = None
         self._flusher: threading.Thread | None = None
-        self._to_register: Places = {}
+        self._to_register: Offsets = {}
         self._asked = 0
         self._topic = find_topic(self._admin, options.topic, options.partitions)
         self._looked = time.monotonic()
@@ -73,7 +74,7 @@ class Session:
             self._flusher.start()
 
     def _begin(self) -> Forms:
-        automatic = self._options.management is OffsetManagement.Auto
+        automatic = self._options.management is Strategy.AUTO
         self.progress = Progress({}, automatic=automatic)
         if self._options.share:
             return Forms(shared=self._begin_shared())
@@ -109,7 +110,7 @@ class Session:
         self._keeper.share(shared)
         return shared
 
-    def _gained(self, partitions: frozenset[int]) -> Places:
+    def _gained(self, partitions: frozenset[int]) -> Offsets:
         """Partitions that this instance is to read from now on; where to begin."""
         self._topic = self._keeper.topic = self._topic_now()
         begin = self._keeper.starts(self._ranges(partitions))
@@ -146,12 +147,12 @@ class Session:
         committed = self._options.committed_only
         return Ranges(self._connection, self._admin, self._topic, partitions, committed=committed)
 
-    def _starts(self, ranges: Ranges) -> Places:
+    def _starts(self, ranges: Ranges) -> Offsets:
         if self._options.name is None:
-            return ranges.places(self._options.reset or self._options.start, ranges.first)
+            return ranges.offsets(self._options.reset or self._options.start, ranges.first)
         return self._keeper.starts(ranges)
 
-    def _stops(self, ranges: Ranges) -> Places:
+    def _stops(self, ranges: Ranges) -> Offsets:
         """Where to end, if anywhere."""
         last = self._options.last
         if self._options.until_end:
@@ -160,8 +161,8 @@ class Session:
 
     def _instead(self, partition: int) -> int:
         name = f'consumer "{self._options.name}"' if self._options.name else "the consumer"
-        place = self.progress.handed_out().get(partition, 0)
-        instead = self._ranges().instead(self._options.when_gone, name, partition, place)
+        offset = self.progress.handed_out().get(partition, 0)
+        instead = self._ranges().instead(self._options.when_gone, name, partition, offset)
         with self._lock:
             self.progress.begin({partition: instead})  # which may lie before
         return instead
@@ -177,8 +178,8 @@ class Session:
             yield from batch.records()
 
     def ask(self) -> int:
-        """Whoever asks for more has done with what was handed out. The number of the question,
-        for ``next_batch``. Waits for nobody."""
+        """Asking for more says that what was handed out is done. The number of the question,
+        for ``next_batch``. Never blocks."""
         with self._lock:
             self._asked += 1
             self.progress.asked_for_more()
@@ -190,7 +191,7 @@ class Session:
         """The batch to hand out from: the present one while it lasts. None at the end.
 
         It is empty if nothing came within ``patience`` seconds; without that, it waits. It is empty
-        as well if another ``question`` was asked since: then nobody waits for the answer to this.
+        as well if another ``question`` was asked since: then no call waits for this answer.
         """
         with self._taking:
             if question not in (None, self._asked):
@@ -258,7 +259,7 @@ class Session:
         self._topic = self._keeper.topic = topic
 
     def _halt(self) -> None:
-        """Have whoever takes records one by one ask, and hear of the trouble, before the next."""
+        """Make a loop over records ask, and get the error, before the next one."""
         self.progress.batch.halted = True
 
     def raise_trouble(self) -> None:
@@ -278,18 +279,18 @@ class Session:
             raise Fenced.of(self._options.name or "")
 
     def _regain(self) -> None:
-        """Nothing is handed out before it is known that nobody else has the name."""
+        """Nothing is handed out before it is known that no other process has the name."""
         try:
             self._store()
         except KafkaFault as error:
-            self._closed.wait(RETRY_SECONDS)  # whoever asks again and again keeps no broker busy
+            self._closed.wait(RETRY_SECONDS)  # asking in a loop keeps no broker busy
             raise FlushFailed(f"{error}; trying again") from error
         self._trouble = None  # which was about that
 
     def commit(self, record: Record | None = None) -> None:
         """Mark everything handed out as done; or a record, and those before it in its partition.
 
-        ConsumerError if it has not handed out the record. Waits for nobody: async code may call it.
+        ConsumerError if it has not handed out the record. Never blocks: async code may call it.
         """
         self._refuse_unless_stored()
         self._raise_fenced()
@@ -297,8 +298,8 @@ class Session:
             self.progress.commit(None if record is None else self._after(record))
         self._raise_pending()
 
-    def _after(self, record: Record) -> Places:
-        """What is done if the record is; nothing if it has gone to somebody else meanwhile."""
+    def _after(self, record: Record) -> Offsets:
+        """What is done if the record is; nothing if it has gone to another instance meanwhile."""
         topic, partition, offset = record.topic, record.partition, record.offset
         if topic == self._options.topic:
             if self.progress.was_handed_out(partition, offset):

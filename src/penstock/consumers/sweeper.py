@@ -17,7 +17,7 @@ SWEEP_SECONDS = 60.0
 
 
 class Sweeper:
-    """A thread. Whoever forgets what others have forgotten already does no harm."""
+    """A thread. Deleting what another worker has deleted already does no harm."""
 
     def __init__(
         self, connection: Callable[[], Connection], due: Callable[[], bool], every: float
@@ -50,16 +50,16 @@ class Sweeper:
             self._tell(trouble, before)
 
         try:
-            for place in Directory(self._connection()).sweep(tell):
-                log.info('consumer "%s" of %s/%d has expired, or its topic is gone', *place)
+            for key in Directory(self._connection()).sweep(tell):
+                log.info('consumer "%s" of %s/%d has expired, or its topic is gone', *key)
         except (KafkaFault, PenstockError) as error:
             tell(str(error))
         except Exception:
-            log.exception("expired consumers were not forgotten")
+            log.exception("expired consumers were not deleted")
 
     def _tell(self, trouble: str, before: Collection[str]) -> None:
         """Once, as long as it stays the same: where an ACL is missing, it does for good."""
         known = trouble in before or trouble in self._told
         self._told.add(trouble)
         level = logging.DEBUG if known else logging.WARNING
-        log.log(level, "expired consumers were not forgotten: %s", trouble)
+        log.log(level, "expired consumers were not deleted: %s", trouble)

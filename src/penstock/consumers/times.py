@@ -10,7 +10,7 @@ from penstock.consumers.errors import InvalidConsumer
 UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
 LONGEST = timedelta(days=36_500)
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|min|m|h|d|w)")
-_STEPS = ((86_400, "d"), (3600, "h"), (60, "min"), (1, "s"))
+_STEPS = ((86_400, "day"), (3600, "hr"), (60, "min"), (1, "sec"))
 
 
 def parse_duration(text: str) -> timedelta:
@@ -18,7 +18,7 @@ def parse_duration(text: str) -> timedelta:
     found = _DURATION.fullmatch(text.strip().lower())
     seconds = float(found[1]) * UNITS[found[2]] if found else 0.0
     if not 0 < seconds <= LONGEST.total_seconds():
-        raise InvalidConsumer(f"{text!r} is no duration: write 30s, 10m, 12h or 7d")
+        raise InvalidConsumer(f"{text!r} is not a duration: write 30s, 10m, 12h or 7d")
     return timedelta(seconds=seconds)
 
 
@@ -30,7 +30,7 @@ def parse_ttl(text: str) -> int | None:
         return max(1, round(parse_duration(text).total_seconds() * 1000))
     except InvalidConsumer:
         raise InvalidConsumer(
-            f"{text!r} is no time to live: write 30s, 10m, 12h or 7d, or none"
+            f"{text!r} is not a TTL: write 30s, 10m, 12h or 7d, or none"
         ) from None
 
 
@@ -51,14 +51,14 @@ def parse_time(text: str, now: datetime | None = None) -> datetime:
 
 def _refused(text: str) -> datetime:
     raise InvalidConsumer(
-        f"{text!r} is no time: write it as 2026-03-01T12:00 or 2026-03-01T12:00Z, or how long ago "
-        "it was: 10m, 2h, 1d"
+        f"{text!r} is not a time: write it as 2026-03-01T12:00 or 2026-03-01T12:00Z, or how long "
+        "ago it was: 10m, 2h, 1d"
     ) from None
 
 
 def in_words(seconds: float) -> str:
-    """A duration for a person, in its largest unit: `23 h`, `20 min`, `3 s`."""
+    """A duration for a person, in its largest unit: `23 hr`, `20 min`, `3 sec`."""
     for size, unit in _STEPS:
         if seconds >= size:
             return f"{int(seconds // size)} {unit}"
-    return "0 s"
+    return "0 sec"

@@ -18,14 +18,14 @@ from confluent_kafka.admin import (
 )
 
 from penstock.consumers.directory import Directory, Trouble
-from penstock.consumers.entries import Place
 from penstock.consumers.errors import ConsumerError, InternalTopic, NoSuchTopic, TopicExists
-from penstock.consumers.registry import TOPIC as REGISTRY
-from penstock.consumers.starting import find_topic, no_topic, refuse_illegal
+from penstock.consumers.registry.entries import RegistryKey
+from penstock.consumers.registry.registry import TOPIC as REGISTRY
+from penstock.consumers.topic import find_topic, no_topic, refuse_illegal
 from penstock.kafka import clients, names, topics
 from penstock.kafka.clients import Connection
 from penstock.kafka.errors import AccessDenied, BrokerUnavailable, KafkaFault, is_denied
-from penstock.runtime.storage_config import STORAGE_KEYS
+from penstock.runtime.config.storage_config import STORAGE_KEYS
 
 log = logging.getLogger(__name__)
 
@@ -33,7 +33,13 @@ VISIBLE_SECONDS = 10.0
 _OF_STORES = [key.default for key in STORAGE_KEYS if key.name.endswith(".storage.topic")]
 _OF_CONNECT = {"connect-configs", "connect-offsets", "connect-status"}
 INTERNAL = frozenset(
-    {REGISTRY, names.worker_topic("penstock"), *map(str, _OF_STORES), *_OF_CONNECT}
+    {
+        REGISTRY,
+        names.worker_topic("penstock"),
+        names.sink_copies_topic("penstock"),
+        *map(str, _OF_STORES),
+        *_OF_CONNECT,
+    }
 )
 """The registry of consumers, and what workers, ours and Kafka Connect's, call their topics unless
 they are told otherwise."""
@@ -107,7 +113,7 @@ class TopicsAdmin:
         except TimeoutError as error:
             raise _no_answer() from error
         if not made and not if_not_exists:
-            raise TopicExists(f'topic "{topic}" exists already.')
+            raise TopicExists(f'topic "{topic}" already exists.')
         if made:
             self._wait_until_visible(topic)
             if consumer_ttl_ms is not None:
@@ -138,7 +144,7 @@ class TopicsAdmin:
         shown = [name for name in found if internal or not self._is_internal(name)]
         return self._describe(shown, lost=True)
 
-    def consumers(self, topic: str) -> list[Place]:
+    def consumers(self, topic: str) -> list[RegistryKey]:
         """The consumers that are kept for a topic."""
         return self.directory.of_topic(topic)
 
@@ -147,14 +153,14 @@ class TopicsAdmin:
         for topic in wanted:
             if self._is_internal(topic) and not internal:
                 raise InternalTopic(
-                    f'topic "{topic}" is an internal one, on which others depend. If you mean it, '
-                    "say --force."
+                    f'topic "{topic}" is internal; workers or consumers depend on it. To delete '
+                    "it anyway, use --force."
                 )
             find_topic(self._admin, topic)
 
     def delete(
         self, topic: str, *, internal: bool = False, trouble: Trouble = log.warning
-    ) -> list[Place]:
+    ) -> list[RegistryKey]:
         """Delete a topic and forget its consumers; which they were.
 
         Once the topic is gone nothing is an error: that they were not forgotten is ``trouble``.

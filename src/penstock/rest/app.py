@@ -8,28 +8,26 @@ from typing import Any
 from fastapi import Depends, FastAPI
 
 from penstock import __version__
-from penstock.rest import (
-    errors,
-    forwarding,
-    routes_connectors,
-    routes_consumers,
-    routes_internal,
-    routes_loggers,
-    routes_metrics,
-    routes_offsets,
-    routes_plugins,
-    routes_worker,
-)
-from penstock.rest.audited_herder import auditing
-from penstock.rest.auth import Auth
-from penstock.rest.calls import Calls, refuse_while_starting
+from penstock.rest import forwarding
+from penstock.rest.access.audited_herder import AuditedHerder
+from penstock.rest.access.auth import Auth
+from penstock.rest.access.guard import Guard
+from penstock.rest.access.masked_herder import MaskedHerder
+from penstock.rest.access.peers import peers_of
+from penstock.rest.access.protection import Protection
 from penstock.rest.consumers_api import ConsumersApi
-from penstock.rest.guard import Guard
 from penstock.rest.herder_api import HerderApi
-from penstock.rest.leaving import Leaving
-from penstock.rest.masked_herder import masking
-from penstock.rest.peers import peers_of
-from penstock.rest.protection import Protection
+from penstock.rest.http import errors
+from penstock.rest.http.calls import Calls, refuse_while_starting
+from penstock.rest.http.leaving import Leaving
+from penstock.rest.routes import connectors as routes_connectors
+from penstock.rest.routes import consumers as routes_consumers
+from penstock.rest.routes import internal as routes_internal
+from penstock.rest.routes import loggers as routes_loggers
+from penstock.rest.routes import metrics as routes_metrics
+from penstock.rest.routes import offsets as routes_offsets
+from penstock.rest.routes import plugins as routes_plugins
+from penstock.rest.routes import worker as routes_worker
 
 # Named for all statuses at once, since FastAPI would else announce its own 422, which never comes.
 FAILURES: dict[int | str, dict[str, Any]] = {
@@ -60,7 +58,9 @@ def create_app(
         redirect_slashes=False,
         responses=FAILURES,
     )
-    masked = masking(auditing(herder), protection.secret_keys, shows_stored=protection.shows_stored)
+    masked = MaskedHerder(
+        AuditedHerder(herder), protection.secret_keys, shows_stored=protection.shows_stored
+    )
     app.state.calls = Calls(masked)
     app.state.consumers = consumers
     app.include_router(routes_worker.router)

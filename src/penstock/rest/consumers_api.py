@@ -9,7 +9,6 @@ from dataclasses import asdict
 from typing import Any
 
 from penstock.consumers import Offset
-from penstock.consumers.entries import Place
 from penstock.consumers.errors import (
     ConsumerError,
     InternalTopic,
@@ -20,13 +19,14 @@ from penstock.consumers.errors import (
     OffsetGone,
     TopicExists,
 )
+from penstock.consumers.registry.entries import RegistryKey
 from penstock.consumers.times import parse_time, parse_ttl
 from penstock.consumers.topics_admin import Described, TopicsAdmin
 from penstock.kafka.clients import Connection
 from penstock.kafka.errors import AccessDenied, KafkaFault
 from penstock.kafka.groups import GroupInUse
-from penstock.rest.audit import few, telling
-from penstock.rest.requests import MAX_INT
+from penstock.rest.access.audit import few, telling
+from penstock.rest.http.requests import MAX_INT
 from penstock.runtime.errors import (
     BadRequest,
     Conflict,
@@ -90,9 +90,9 @@ class ConsumersApi:
                 name, topic=topic, partition=partition, force=force
             )
             if not found:
-                raise NotFound(f'there is no consumer "{name}" of which this could be deleted')
+                raise NotFound(f'there is no consumer "{name}" to delete with these options')
             told["old"] = _few(old, found)
-            return [_place(place) for place in found]
+            return [_as_json(key) for key in found]
 
     def keep_consumer(self, name: str, body: bytes) -> None:
         """Set a consumer's TTL."""
@@ -111,7 +111,7 @@ class ConsumersApi:
                 name, topic, to, partitions=partitions, take_over=asked.get("take_over") is True
             )
             told |= {"old": _few(old, moved), "new": _few(moved, moved)}
-        return [{**_place(place), "offset": offset} for place, offset in moved.items()]
+        return [{**_as_json(key), "offset": offset} for key, offset in moved.items()]
 
     def topics(self, *, internal: bool) -> list[Json]:
         """All topics."""
@@ -152,7 +152,7 @@ class ConsumersApi:
         with telling("delete topic", None, topic=topic, force=force) as told, _translated():
             gone = self._topics.delete(topic, internal=force)
             told["consumers"] = len(gone)
-            return [_place(place) for place in gone]
+            return [_as_json(key) for key in gone]
 
 
 @contextmanager
@@ -164,14 +164,14 @@ def _translated() -> Iterator[None]:
         raise status(str(error)) from error
 
 
-def _few(stands: Mapping[Place, int], places: Iterable[Place]) -> list[Json]:
+def _few(stands: Mapping[RegistryKey, int], keys: Iterable[RegistryKey]) -> list[Json]:
     """Where a consumer stands in some partitions, for the audit."""
-    found = [{**_place(place), "offset": stands[place]} for place in places if place in stands]
+    found = [{**_as_json(key), "offset": stands[key]} for key in keys if key in stands]
     return few(found)
 
 
-def _place(place: Place) -> Json:
-    return {"consumer": place.name, "topic": place.topic, "partition": place.partition}
+def _as_json(key: RegistryKey) -> Json:
+    return {"consumer": key.name, "topic": key.topic, "partition": key.partition}
 
 
 def _described(topic: Described) -> Json:
@@ -182,7 +182,7 @@ def _object(body: bytes, *allowed: str) -> Json:
     try:
         value = json.loads(body)
     except ValueError as error:
-        raise BadRequest(f"the body is no JSON: {error}") from error
+        raise BadRequest(f"the body is not JSON: {error}") from error
     if not isinstance(value, dict):
         raise BadRequest("the body must be a JSON object")
     if unknown := sorted(value.keys() - set(allowed)):

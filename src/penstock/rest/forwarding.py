@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from fastapi import FastAPI, Request, Response
 
-from penstock.rest.caller import current
-from penstock.rest.calls import Calls
-from penstock.rest.errors import error_response
-from penstock.rest.peers import signed_for
-from penstock.rest.requests import received_body, target
+from penstock.rest.access.caller import current
+from penstock.rest.access.peers import signed_for
+from penstock.rest.http.calls import Calls
+from penstock.rest.http.errors import NEXT_STEP, error_response
+from penstock.rest.http.requests import received_body, target
+from penstock.runtime.cluster.peers import CONFLICTING, NotLeading
 from penstock.runtime.errors import RequestError
-from penstock.runtime.peers import CONFLICTING, NotLeading
 
 
 def install(app: FastAPI) -> None:
@@ -27,8 +27,10 @@ async def _pass_on(request: Request, _: NotLeading) -> Response:
     try:
         answer = await calls.run(calls.herder.forward, *asked)
     except RequestError as refusal:
-        return error_response(refusal.status, str(refusal))
+        return error_response(refusal.status, str(refusal), refusal.next_step)
     headers = {"Location": _here(request, answer.location)} if answer.location else {}
+    if answer.next_step:
+        headers[NEXT_STEP] = answer.next_step
     media_type = "application/json" if answer.body else None
     return Response(answer.body, answer.status, headers, media_type)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from penstock.runtime.peers import Answer
+from penstock.runtime.cluster.peers import Answer
 
 Json = dict[str, Any]
 Config = dict[str, Any]

@@ -12,8 +12,8 @@ import time
 import uvicorn
 from starlette.types import ASGIApp
 
-from penstock.rest.tls import tls_options
-from penstock.runtime.rest_config import Tls
+from penstock.rest.access.tls import tls_options
+from penstock.runtime.config.rest_config import Tls
 from penstock.sdk.errors import PenstockError
 
 START_SECONDS = 10.0
@@ -54,7 +54,7 @@ def _cannot_listen(host: str, port: int, error: OSError) -> str:
 
 
 class _RestingServer(uvicorn.Server):
-    """Awake once a second while nobody asks for anything, where uvicorn would be ten times."""
+    """Wakes once a second while idle, where uvicorn would wake ten times."""
 
     _told_to_end: tuple[asyncio.AbstractEventLoop, asyncio.Event] | None = None
 
@@ -100,7 +100,7 @@ class RestServer:
             access_log=False,
             lifespan="off",
             server_header=False,
-            # Else whoever connects from this machine could say that they come from elsewhere.
+            # Otherwise a client on this machine could pretend to be another one.
             proxy_headers=False,
             ws="none",
             timeout_graceful_shutdown=GRACE_SECONDS,

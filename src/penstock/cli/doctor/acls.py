@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from penstock.cli.doctor.asked import Asked
 from penstock.cli.doctor.findings import Finding, ok, warning
 from penstock.kafka.acl_look import AclLook, Guard, look_at_acls
-from penstock.kafka.names import worker_topic
-from penstock.runtime.rest_config import is_loopback
-from penstock.runtime.worker_config import WORKER, group_of
+from penstock.kafka.names import sink_copies_topic, worker_topic
+from penstock.runtime.config.rest_config import is_loopback
+from penstock.runtime.config.worker_config import WORKER, group_of
 
 NAME = "topic access"
 TOPICS = ("config.storage.topic", "offset.storage.topic", "status.storage.topic")
@@ -27,7 +27,8 @@ def check_access(asked: Asked) -> list[Finding]:
 def internal_topics(properties: Mapping[str, str]) -> list[str]:
     """Where a worker with these properties keeps configs, offsets, states and positions."""
     stores = (properties.get(key) or WORKER[key].default for key in TOPICS)
-    return [*stores, worker_topic(group_of(properties))]
+    group = group_of(properties)
+    return [*stores, worker_topic(group), sink_copies_topic(group)]
 
 
 def access_findings(look: AclLook, brokers: str) -> list[Finding]:
@@ -38,7 +39,7 @@ def access_findings(look: AclLook, brokers: str) -> list[Finding]:
         return [_unguarded(brokers)]
     if look.open:
         pairs = ", ".join(f"{operation} {topic}" for topic, operation in look.open)
-        return [warning(NAME, f"ACLs allow to everybody: {pairs}", ADVICE)]
+        return [warning(NAME, f"ACLs allow everyone: {pairs}", ADVICE)]
     return [ok(NAME, "no ACL opens the worker's topics to everybody")]
 
 
@@ -47,7 +48,7 @@ def _unguarded(brokers: str) -> Finding:
     if all(map(is_loopback, hosts)):
         return ok(NAME, "no authorizer, and the brokers serve this machine only")
     found = (
-        "the brokers have no authorizer: whoever reaches them can read the secrets in configs, and "
+        "the brokers have no authorizer: any client can read the secrets in configs, and "
         "change configs and offsets"
     )
     return warning(NAME, found, f"Set one up. {ADVICE}")

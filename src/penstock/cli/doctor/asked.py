@@ -35,7 +35,7 @@ class Config:
     @property
     def port(self) -> int:
         """The port of the REST API that the file names; if it names none, the usual one."""
-        from penstock.runtime.listeners import Listener, listener_of
+        from penstock.runtime.config.listeners import Listener, listener_of
 
         try:
             return listener_of(self.properties).port
@@ -73,8 +73,8 @@ class Asked:
 
     def connection(self) -> Connection:
         """How to reach them."""
-        from penstock.runtime.provider_config import providers_of
-        from penstock.runtime.worker_config import connection_of
+        from penstock.runtime.config.provider_config import providers_of
+        from penstock.runtime.config.worker_config import connection_of
 
         properties = self.config.properties
         found = providers_of(properties).resolve(properties)

@@ -11,8 +11,8 @@ from rich.markup import escape
 from penstock.cli.doctor.asked import Asked, Config
 from penstock.cli.doctor.examination import examine
 from penstock.cli.doctor.findings import Finding, Status
-from penstock.cli.doctor.report import as_json, closing, exit_code, lines, marks_for
-from penstock.cli.output import console, print_json
+from penstock.cli.doctor.report import as_objects, closing, exit_code, lines, marks_for
+from penstock.cli.output import Format, Output, console, print_objects
 from penstock.cli.running import running
 from penstock.cli.up import (
     Brokers,
@@ -28,7 +28,6 @@ STYLES = {Status.OK: "green", Status.WARNING: "yellow", Status.FAILED: "bold red
 Timeout = Annotated[
     float, typer.Option("--timeout", min=0.1, max=60, help="Seconds to wait for the brokers.")
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")]
 
 
 def doctor(
@@ -39,14 +38,14 @@ def doctor(
     bootstrap_servers: Brokers = None,
     worker_config: WorkerConfigFile = None,
     timeout: Timeout = 5.0,
-    json: Json = False,
+    output: Output = Format.TABLE,
 ) -> None:
-    """Look whether this machine can run Penstock, and say what to do where it cannot.
+    """Check whether this machine can run Penstock.
 
     Give it the options that you give to `penstock up`. It looks at Python and its packages, Java,
     jars, memory, disk, ports, the data folder, the brokers, who may use their topics, and the
-    clock. It changes nothing and starts nothing. Exit code 0: ready, perhaps with warnings; 1:
-    something is to be mended.
+    clock. It changes nothing and starts nothing, and says what to do about each problem. Exit
+    code 0: ready, perhaps with warnings; 1: something needs fixing.
     """
     config = Config.read(worker_config, bootstrap_servers)
     asked = Asked(
@@ -58,9 +57,7 @@ def doctor(
         workers=tuple(running()),
     )
     findings = examine(asked)
-    if json:
-        print_json(as_json(findings))
-    else:
+    if not print_objects(output, as_objects(findings)):
         _print(findings, asked.own_worker.url if asked.own_worker else "")
     raise typer.Exit(exit_code(findings))
 

@@ -17,7 +17,7 @@ Check = Callable[[], list[Finding]]
 LIMIT_SECONDS = 80.0
 """Enough for a Java that is started twice on a busy machine, and then tries to download."""
 GROUPS = ("settings", "python", "java", "memory", "folders", "ports", "brokers")
-"""Modules of this package, in the order in which what they find is mended."""
+"""Modules of this package, in the order in which problems should be fixed."""
 
 
 def examine(asked: Asked) -> list[Finding]:
@@ -37,7 +37,7 @@ def checks(asked: Asked) -> list[tuple[str, Check]]:
 
 
 def run(named: Sequence[tuple[str, Check]], seconds: float) -> list[Finding]:
-    """What the checks find, each or its failure; nobody waits longer than ``seconds``."""
+    """What the checks find, each or its failure, after at most ``seconds``."""
     deadline = time.monotonic() + seconds
     answers = [(name, _begin(name, check)) for name, check in named]
     return [finding for name, answer in answers for finding in _take(name, answer, deadline)]
@@ -55,10 +55,10 @@ def _safely(name: str, check: Check) -> list[Finding]:
         return check()
     except ImportError as missing:
         found = f"not looked at: {missing}"
-        return [warning(name, found, "First mend what is said about packages.")]
+        return [warning(name, found, "Fix the packages first.")]
     except Exception as error:  # noqa: BLE001 (whatever a machine has in store is a finding)
         found = f"could not be looked at: {type(error).__name__}: {error}"
-        return [failed(name, found, "Mend what the message names, or report it as a defect.")]
+        return [failed(name, found, "Fix what the message names, or report it as a bug.")]
 
 
 def _take(name: str, answer: queue.Queue[list[Finding]], deadline: float) -> list[Finding]:

@@ -35,7 +35,7 @@ def warning(name: str, found: str, advice: str) -> Finding:
 
 
 def failed(name: str, found: str, advice: str) -> Finding:
-    """Penstock does not run before this is mended."""
+    """Penstock does not run until this is fixed."""
     return Finding(name, Status.FAILED, found, advice)
 
 

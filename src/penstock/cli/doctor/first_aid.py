@@ -9,15 +9,15 @@ from typing import NoReturn, TextIO
 
 from penstock.cli.doctor.findings import Finding, Status, failed
 from penstock.cli.doctor.python import python_findings
-from penstock.cli.doctor.report import as_json, closing, lines, marks_for
+from penstock.cli.doctor.report import as_objects, closing, lines, marks_for
 
 
 def main(args: Sequence[str] | None = None) -> NoReturn:
     """Say what is missing instead of whatever was asked for; exit code 1."""
     given = sys.argv[1:] if args is None else args
     findings = _findings()
-    if "doctor" in given and "--json" in given:
-        sys.stdout.write(json.dumps(as_json(findings), indent=2) + "\n")
+    if "doctor" in given and "json" in given:
+        sys.stdout.write(json.dumps(as_objects(findings), indent=2) + "\n")
     else:
         _print(findings, sys.stdout if "doctor" in given else sys.stderr)
     sys.exit(1)

@@ -1,4 +1,4 @@
-"""The data folder: writable, with space on its disk, and nobody else's."""
+"""The data folder: writable, with space on its disk, and not in use."""
 
 from __future__ import annotations
 

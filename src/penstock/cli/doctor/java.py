@@ -45,7 +45,7 @@ def _java_home(java: Java, unfit: list[Unfit]) -> list[Finding]:
     if not home or (named.is_file() and named not in [one.path for one in unfit]):
         return []
     advice = f"Set JAVA_HOME to {java.home}, or unset it."
-    return [warning("JAVA_HOME", f"{home} is passed over: {why}", advice)]
+    return [warning("JAVA_HOME", f"{home} is ignored: {why}", advice)]
 
 
 def jar_findings(java: Java | None, folder: Path) -> list[Finding]:
@@ -59,14 +59,14 @@ def jar_findings(java: Java | None, folder: Path) -> list[Finding]:
 
 def _fetching(java: Java | None, folder: Path, state: str) -> Finding:
     if java is None:
-        return failed("jars", f"{state}, and no Java to fetch them with", "First mend Java.")
+        return failed("jars", f"{state}, and no Java to fetch them with", "Fix Java first.")
     if why := why_no_download(java, DOWNLOAD_SECONDS):
         return failed("jars", f"{state}, and they cannot be downloaded\n{why}", ways_to_get(folder))
     advice = (
         f"Nothing, if this machine is online when `penstock up` first runs: it then fetches about "
         f"{BROKER_AND_SPARK.megabytes} MB. To fetch them now: python -m penstock.embedded"
     )
-    return warning("jars", f"{state}; where they come from answers", advice)
+    return warning("jars", f"{state}; their repository answers", advice)
 
 
 def _cache_finding(cache: Path) -> Finding:

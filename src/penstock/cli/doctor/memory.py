@@ -34,7 +34,7 @@ def check(asked: Asked) -> list[Finding]:
 
 
 def _driver(asked: Asked) -> tuple[str, int]:
-    from penstock.engine.session import DRIVER_MEMORY
+    from penstock.engine.driver.session import DRIVER_MEMORY
 
     # Spark takes a number without a unit for MB, Java for bytes.
     return asked.config.properties.get("spark.driver.memory", DRIVER_MEMORY), UNITS["m"]

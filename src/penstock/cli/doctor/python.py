@@ -88,6 +88,6 @@ def module_of(package: Distribution) -> str:
 def _not_installed() -> Finding:
     return warning(
         "packages",
-        f"Penstock is not installed in {sys.executable}, so nobody knows which packages it needs",
+        f"Penstock is not installed in {sys.executable}, so its requirements are unknown",
         "Set it up: make setup in its source folder, then use .venv/bin/penstock",
     )

@@ -31,23 +31,22 @@ def lines(finding: Finding, mark: str) -> list[str]:
 
 
 def closing(findings: list[Finding], url: str = "") -> str:
-    """The last line: what to type next, or how much there is to mend."""
+    """The last line: what to type next, or how much there is to fix."""
     broken = sum(finding.status is Status.FAILED for finding in findings)
     if broken:
         things = "One thing" if broken == 1 else f"{broken} things"
-        return f"{things} to mend, marked above; then run `penstock doctor` again."
+        return f"{things} to fix, marked above; then run `penstock doctor` again."
     if url:
         return f"Penstock runs at {url}. Next: `penstock get connectors`."
     return "Ready. Next: `penstock up`, or `penstock demo` to see it work."
 
 
-def as_json(findings: list[Finding]) -> dict[str, Any]:
+def as_objects(findings: list[Finding]) -> list[dict[str, Any]]:
     """The same for a program."""
-    checks = [
+    return [
         {"name": f.name, "status": str(f.status), "found": f.found, "advice": f.advice}
         for f in findings
     ]
-    return {"status": str(worst(findings)), "checks": checks}
 
 
 def exit_code(findings: list[Finding]) -> int:

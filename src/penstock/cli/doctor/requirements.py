@@ -13,6 +13,7 @@ OPERATORS = {
     ">": lambda have, want: have > want,
     "<": lambda have, want: have < want,
 }
+WORKER = re.compile(r"^\s*extra == ['\"]worker['\"]\s*$")
 
 
 @dataclass(frozen=True)
@@ -27,8 +28,11 @@ class Requirement:
 
 
 def parse(text: str) -> Requirement | None:
-    """One entry of a package's requirements; None for one that holds only under a condition."""
-    match = re.fullmatch(r"([A-Za-z0-9._-]+)\s*([^;]*)", text.strip())
+    """One entry of a package's requirements; None for one that a worker can do without."""
+    stated, _, condition = text.partition(";")
+    if condition and not WORKER.search(condition):
+        return None
+    match = re.fullmatch(r"([A-Za-z0-9._-]+)\s*(.*)", stated.strip())
     return Requirement(match[1], match[2].strip()) if match else None
 
 

@@ -17,7 +17,7 @@ def check(asked: Asked) -> list[Finding]:
 
 
 def _wrong_value(asked: Asked) -> str:
-    from penstock.runtime.worker_config import WorkerConfig
+    from penstock.runtime.config.worker_config import WorkerConfig
 
     try:
         WorkerConfig.from_properties(asked.config.properties, asked.data_dir)

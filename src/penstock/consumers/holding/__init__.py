@@ -1,0 +1,1 @@
+"""Who holds a name: membership, rivals, and keeping the offsets."""

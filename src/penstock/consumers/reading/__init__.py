@@ -1,0 +1,1 @@
+"""Reading records: where to start, fetching, and progress."""

@@ -1,0 +1,1 @@
+"""The topic that lists consumers and their offsets."""

@@ -1,0 +1,1 @@
+"""HTTP routes, one module for each part of the API."""
