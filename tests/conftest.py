@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import logging
 import os
 import re
 import signal
@@ -14,11 +15,11 @@ from hypothesis import HealthCheck, settings
 
 from penstock.client import ConnectClient
 from penstock.embedded import EmbeddedBroker, Jars, Java, ensure_jars, find_java
+from penstock.rest.access.protection import Protection
 from penstock.rest.app import create_app
 from penstock.rest.consumers_api import ConsumersApi
-from penstock.rest.protection import Protection
 from penstock.rest.server import RestServer
-from penstock.runtime.rest_config import RestConfig
+from penstock.runtime.config.rest_config import RestConfig
 from penstock.runtime.worker import Worker, WorkerConfig
 from python_path import PLUGINS, with_path
 from topics import Topics
@@ -41,6 +42,20 @@ settings.load_profile("beside-others")
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The heavy tests come last: whatever else is wrong is known by then."""
     items.sort(key=lambda item: item.get_closest_marker("heavy") is not None)
+
+
+@pytest.fixture(autouse=True)
+def no_log_handler_stays() -> Iterator[None]:
+    """A handler that a test leaves behind writes to that test's output, which is closed by then.
+
+    Whatever a worker's thread logs later would be a traceback on the stderr of another test.
+    """
+    before = [*logging.root.handlers, logging.raiseExceptions]
+    yield
+    left = [
+        each for each in [*logging.root.handlers, logging.raiseExceptions] if each not in before
+    ]
+    assert not left, f"the test has changed how this process logs: {left}"
 
 
 @pytest.fixture(scope="session")

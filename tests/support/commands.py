@@ -57,7 +57,7 @@ class Commands:
         with pytest.raises(SystemExit) as ended:
             main(args)
         raw, err = self._captured.readouterr()
-        assert b"Traceback" not in err
+        assert b"Traceback" not in err, err.decode()
         code = ended.value.code
         return Outcome(code if isinstance(code, int) else 0, raw, err.decode())
 

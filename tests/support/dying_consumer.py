@@ -15,9 +15,9 @@ import sys
 from typing import Any
 
 from penstock.consumers import Consumer
-from penstock.consumers.hold import Hold
-from penstock.consumers.keeper import Keeper
-from penstock.consumers.registry import Registry
+from penstock.consumers.holding.hold import Hold
+from penstock.consumers.holding.keeper import Keeper
+from penstock.consumers.registry.registry import Registry
 from waiting import eventually
 
 KILL_POINTS: dict[str, tuple[type[Any], str]] = {

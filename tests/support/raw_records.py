@@ -12,8 +12,10 @@ Raw = tuple[bytes, bytes | None]
 """Key and value; a value of None is a tombstone. A compacted topic takes no record without key."""
 
 
-def write_records(topics: Topics, topic: str, records: Iterable[Raw], partition: int = 0) -> None:
-    """Write records in this order, without a transaction."""
+def write_records(
+    topics: Topics, topic: str, records: Iterable[Raw], partition: int = 0, timestamp: int = 0
+) -> None:
+    """Write records in this order, without a transaction; a timestamp of 0 is that of now."""
     refused: list[str] = []
 
     def delivered(error: KafkaError | None, _: Message) -> None:
@@ -22,7 +24,9 @@ def write_records(topics: Topics, topic: str, records: Iterable[Raw], partition:
 
     producer = Producer({"bootstrap.servers": topics.bootstrap_servers})
     for key, value in records:
-        producer.produce(topic, value, key, partition=partition, on_delivery=delivered)
+        producer.produce(
+            topic, value, key, partition=partition, timestamp=timestamp, on_delivery=delivered
+        )
     assert producer.flush(20) == 0
     assert refused == []
 

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeVar
 
 from confluent_kafka import (
     Consumer,
-    IsolationLevel,
     KafkaError,
     KafkaException,
     Message,
     Producer,
     TopicPartition,
 )
-from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
+from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 
+from penstock.kafka.errors import KafkaFault
+from penstock.kafka.topics import ends
 from waiting import eventually
+
+T = TypeVar("T")
 
 
 class Topics:
@@ -43,26 +47,48 @@ class Topics:
         ].result(20)
         eventually(lambda: topic in self.admin.list_topics(timeout=20).topics, what=topic)
 
+    def grow(self, topic: str, partitions: int) -> None:
+        """Give a topic more partitions, and wait until the broker lists them."""
+        self.admin.create_partitions([NewPartitions(topic, partitions)])[topic].result(20)
+        eventually(
+            lambda: len(self.admin.list_topics(timeout=20).topics[topic].partitions) == partitions,
+            what=f"{topic} with {partitions} partitions",
+        )
+
     def delete(self, topic: str) -> None:
         """Remove a topic, and wait until the broker does not list it any more."""
         self.admin.delete_topics([topic])[topic].result(20)
         eventually(lambda: topic not in self.admin.list_topics(timeout=20).topics, what=topic)
 
     def end(self, topic: str, partition: int = 0, *, committed: bool = True) -> int:
-        """The last stable offset, or the high watermark; 0 for a topic that is not there."""
-        level = IsolationLevel.READ_COMMITTED if committed else IsolationLevel.READ_UNCOMMITTED
-        asked = TopicPartition(topic, partition)
-        future = self.admin.list_offsets({asked: OffsetSpec.latest()}, isolation_level=level)[asked]
-        try:
-            return int(future.result(20).offset)
-        except KafkaException:
-            # Else the client would go on believing that the topic does not exist.
-            self.admin.list_topics(timeout=20)
-            return 0
+        """The last stable offset, or the high watermark; 0 for a topic that is not there.
+
+        Asked again while the broker cannot answer: it may just have come back.
+        """
+        return self._patiently(lambda: self._ends(topic, partition, committed))
+
+    def _ends(self, topic: str, partition: int, committed: bool) -> int:
+        # Else the client would go on believing that a topic does not exist.
+        self.admin.list_topics(timeout=20)
+        return ends(self.admin, [(topic, partition)], committed=committed).get(
+            (topic, partition), 0
+        )
+
+    def _patiently(self, ask: Callable[[], T], within: float = 30.0) -> T:
+        deadline = time.monotonic() + within
+        while True:
+            try:
+                return ask()
+            except (KafkaException, KafkaFault):
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.1)
+                # One that asks a broker too early is told that there are none, and gives up.
+                self.admin = AdminClient(self._settings)
 
     def messages(self, topic: str, *, committed: bool = True) -> list[Message]:
         """Everything the topic holds now, partition by partition."""
-        known = self.admin.list_topics(timeout=20).topics.get(topic)
+        known = self._patiently(lambda: self.admin.list_topics(timeout=20)).topics.get(topic)
         found: dict[int, list[Message]] = {p: [] for p in (known.partitions if known else ())}
         if committed:
             self._settle(topic, found)

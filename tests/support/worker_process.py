@@ -13,6 +13,8 @@ from penstock.client import ConnectClient, ConnectError
 from python_path import PLUGINS, with_path
 from waiting import eventually
 
+LAST_WORDS = 20_000
+
 
 class WorkerProcess:
     """One run of ``penstock up``; may be started again after it ended."""
@@ -56,10 +58,18 @@ class WorkerProcess:
 
     def start(self, within: float = 120.0) -> None:
         """Start it and wait until it is healthy."""
+        self.launch()
+        self.wait_until_healthy(within)
+
+    def launch(self) -> None:
+        """Start it."""
         with self._output.open("ab") as output:
             self.process = subprocess.Popen(
                 self._command, stdout=output, stderr=output, env=self._environment
             )
+
+    def wait_until_healthy(self, within: float = 120.0) -> None:
+        """Wait until it is healthy; AssertionError once it has ended."""
         eventually(self.healthy, within=within, what=f"a healthy worker at {self.url}", every=0.2)
 
     def healthy(self) -> bool:
@@ -106,7 +116,8 @@ class WorkerProcess:
         except subprocess.TimeoutExpired:
             self.process.send_signal(signal.SIGABRT)  # which the fault handler tells of
             self.process.wait(20)
-            raise AssertionError(f"it did not end in {within:.0f} s:\n{self.output()}") from None
+            told = f"{self.output()}\n{self.log()[-LAST_WORDS:]}"
+            raise AssertionError(f"it did not end in {within:.0f} s:\n{told}") from None
 
     def close(self) -> None:
         """Make sure that it has ended."""

@@ -1,4 +1,4 @@
-"""What every converter promises (see ``penstock.columnar.converter.Converter``).
+"""What every converter promises (see ``penstock.sdk.converters.Converter``).
 
 A new converter joins by adding a ``Case``; nothing below names any single one.
 """
@@ -11,10 +11,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from penstock.columnar.converter import Converter, Decoded
 from penstock.columnar.json_converter import JsonConverter
 from penstock.columnar.plain_converters import ByteArrayConverter, StringConverter
 from penstock.sdk.config import ConfigDef
+from penstock.sdk.converters import Converter, Decoded
 from penstock.sdk.errors import RecordError
 from penstock.sdk.schema import SCHEMALESS, Schema, to_field
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pytest
 
-from penstock.engine.pipeline import Encoded
-from penstock.engine.producing import produce
+from penstock.engine.lease.producing import produce
+from penstock.engine.pipeline.pipeline import Encoded
 from penstock.kafka import librdkafka
 from penstock.kafka.clients import Connection
 from penstock.kafka.errors import LeaseLost, OutcomeUnknown, RecordRefused

@@ -12,12 +12,13 @@ import pytest
 from penstock.kafka import clients
 from penstock.kafka.clients import Connection, GroupAdmin
 from penstock.kafka.compacted_log import CompactedLog
-from penstock.runtime.assigner import Assigner
-from penstock.runtime.config_store import ConfigStore
-from penstock.runtime.duties import Duties
-from penstock.runtime.foreign_lead import ForeignLead
-from penstock.runtime.position_copies import PositionCopies
-from penstock.runtime.roster import Roster
+from penstock.runtime.cluster.assigner import Assigner
+from penstock.runtime.cluster.leadership import Duties
+from penstock.runtime.stores.config_store import ConfigStore
+from penstock.runtime.stores.foreign_lead import ForeignLead
+from penstock.runtime.stores.position_copies import PositionCopies
+from penstock.runtime.stores.roster import Roster
+from penstock.runtime.stores.stores import workers_log
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class Member:
 
     duties: Duties
     copies: PositionCopies
+    workers: CompactedLog
 
 
 Join = Callable[[], Member]
@@ -44,9 +46,13 @@ def join(connection: Connection, group_admin: GroupAdmin, name: str) -> Iterator
     def begin() -> Member:
         roster = Roster()
         configs = ConfigStore(connection, group_admin, f"{name}-configs", group_id=name)
-        copies = PositionCopies(connection, group_admin, f"{name}-workers", others=roster.take)
-        copies.outdated = ForeignLead(configs, copies, roster).confirmed
-        for log in (configs.log, copies.log):
+        copies = PositionCopies(
+            connection, group_admin, f"{name}-sink-offsets", former_topic=f"{name}-workers"
+        )
+        workers = workers_log(connection, group_admin, name, roster=roster, copies=copies)
+        foreign = ForeignLead(configs, copies, roster, workers)
+        copies.outdated = foreign.confirmed
+        for log in (configs.log, copies.log, workers):
             log.start()
             logs.append(log)
             log.read_to_end(20)
@@ -58,7 +64,7 @@ def join(connection: Connection, group_admin: GroupAdmin, name: str) -> Iterator
             producer=clients.producer(connection),
             configs=configs,
             roster=roster,
-            topic=copies.log,
+            topic=workers,
         )
         context: Any = SimpleNamespace(
             configs=configs,
@@ -68,7 +74,7 @@ def join(connection: Connection, group_admin: GroupAdmin, name: str) -> Iterator
             worker=SimpleNamespace(group_id=name),
         )
         nobody: Any = None
-        return Member(Duties(context, roster, assigner, nobody, nobody), copies)
+        return Member(Duties(context, roster, assigner, nobody, nobody, foreign), copies, workers)
 
     yield begin
     for log in logs:

@@ -8,9 +8,9 @@ import pytest
 from confluent_kafka.admin import AdminClient
 
 from penstock.kafka.clients import Connection
-from penstock.runtime.config_store import ConfigStore
 from penstock.runtime.errors import BadRequest, Conflict
 from penstock.runtime.states import Target
+from penstock.runtime.stores.config_store import ConfigStore
 from raw_records import Raw, read_records, write_records
 from topics import Topics
 from waiting import eventually

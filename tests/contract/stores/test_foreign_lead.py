@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from zlib import crc32
 
 import pytest
 
@@ -11,9 +12,10 @@ from penstock.kafka import groups
 from penstock.kafka.clients import GroupAdmin
 from penstock.kafka.names import sink_group
 from penstock.kafka.sink_copies import SinkGroup, copy_key, copy_value
-from penstock.runtime.roster import leader_record
-from penstock.runtime.sink_groups import chosen_group
-from penstock.runtime.sink_positions import restored_positions
+from penstock.runtime.stores.position_copies import PARTITIONS
+from penstock.runtime.stores.roster import leader_record
+from penstock.runtime.stores.sink_groups import chosen_group
+from penstock.runtime.stores.sink_positions import known_positions
 from raw_records import read_records, write_records
 from topics import Topics
 
@@ -25,13 +27,20 @@ def own(name: str) -> SinkGroup:
     return chosen_group(name, {})
 
 
+@pytest.fixture(params=["sink-offsets", "workers"])
+def place(request: pytest.FixtureRequest, name: str) -> tuple[str, int]:
+    """Topic and partition of a sink's copies: as they are, and as earlier versions had them."""
+    home = crc32(name.encode()) % PARTITIONS if request.param == "sink-offsets" else 0
+    return f"{name}-{request.param}", home
+
+
 @pytest.fixture
-def copied(topics: Topics, name: str) -> Callable[[], None]:
+def copied(topics: Topics, name: str, place: tuple[str, int]) -> Callable[[], None]:
     """Writes the copy of a sink's offset, as its lease does."""
 
     def write() -> None:
         record = copy_key(own(name), "lines", 0), copy_value(3, "how far")
-        write_records(topics, f"{name}-workers", [record])
+        write_records(topics, place[0], [record], place[1])
 
     return write
 
@@ -53,22 +62,24 @@ def test_a_leader_of_ours_keeps_them(join, copied, name: str) -> None:
 
 
 def test_kafka_connect_led_in_between(
-    join, copied, kafka_connect_leads, topics: Topics, name: str, caplog
+    join, copied, place, kafka_connect_leads, topics: Topics, name: str, caplog
 ) -> None:
     join().duties.take_over()
     copied()
     kafka_connect_leads()
-    with caplog.at_level(logging.INFO, "penstock.runtime.duties"):
+    with caplog.at_level(logging.INFO, "penstock.runtime.cluster.leadership"):
         heir = join()
         heir.duties.take_over()
         assert heir.copies.of(own(name)) == {}
-        assert (copy_key(own(name), "lines", 0), None) in read_records(topics, f"{name}-workers")
+        assert (copy_key(own(name), "lines", 0), None) in read_records(topics, place[0])
         copied()
         second = join()
         second.duties.take_over()
     assert second.copies.of(own(name)) == COPY, "they are of after that"
-    told = [r.getMessage() for r in caplog.records if r.name == "penstock.runtime.duties"]
-    [_] = [text for text in told if "the copies of 1 sink offsets are forgotten" in text]
+    told = [
+        r.getMessage() for r in caplog.records if r.name == "penstock.runtime.cluster.leadership"
+    ]
+    [_] = [text for text in told if "the copies of 1 sink offsets are deleted" in text]
 
 
 def test_copies_of_before_anybody_remembered_are_kept(
@@ -79,28 +90,27 @@ def test_copies_of_before_anybody_remembered_are_kept(
     copied()
     kafka_connect_leads()
     before.duties.take_over()
+    before.copies.log.read_to_end()
     assert before.copies.of(own(name)) == COPY
 
 
 def test_a_reset_is_no_expiry_on_any_worker(
-    join, copied, kafka_connect_leads, group_admin: GroupAdmin, topics: Topics, name: str
+    join, place, kafka_connect_leads, group_admin: GroupAdmin, topics: Topics, name: str
 ) -> None:
     """Also before the new leader has forgotten the copies."""
     topics.create(name)
     topics.produce(name, [b"record"] * 3)
-    place = {(name, 0): (3, "how far")}
+    committed = {(name, 0): (3, "how far")}
     join().duties.take_over()
     record = copy_key(own(name), name, 0), copy_value(3, "how far")
-    write_records(topics, f"{name}-workers", [record])
+    write_records(topics, place[0], [record], place[1])
     follower = join()
 
-    assert restored_positions(group_admin, follower.copies, own(name)) == place
-    assert groups.committed(group_admin, sink_group(name)) == place
+    assert known_positions(group_admin, follower.copies, own(name)).committed == committed
 
-    groups.delete(group_admin, sink_group(name))
     kafka_connect_leads()
-    assert restored_positions(group_admin, follower.copies, own(name)) == {}
+    assert known_positions(group_admin, follower.copies, own(name)).committed == {}
     assert groups.committed(group_admin, sink_group(name)) == {}
 
     join().duties.take_over()
-    assert restored_positions(group_admin, follower.copies, own(name)) == {}
+    assert known_positions(group_admin, follower.copies, own(name)).committed == {}

@@ -9,7 +9,7 @@ from confluent_kafka.admin import AdminClient
 
 from penstock.kafka.clients import Connection
 from penstock.kafka.json_forms import dump
-from penstock.runtime.offset_store import OffsetStore
+from penstock.runtime.stores.offset_store import OffsetStore
 from raw_records import Raw, write_records
 from topics import Topics
 
@@ -137,3 +137,43 @@ def test_what_is_committed_in_a_transaction_counts_and_what_is_aborted_does_not(
             producer.abort_transaction(20)
     store.log.read_to_end(20)
     assert [offset for _, _, offset in store.of("local-file-source")] == [{"position": 1}]
+
+
+YEAR_2020, YEAR_2021 = 1_577_836_800_000, 1_609_459_200_000
+
+
+@pytest.mark.parametrize(("newer", "older"), [(0, 1), (1, 0)])
+@pytest.mark.parametrize("value", [b'{"position":60}', None])
+def test_of_two_partitions_of_the_topic_the_newer_record_counts_in_whatever_order_they_are_read(
+    store: OffsetStore, topics: Topics, name: str, newer: int, older: int, value: bytes | None
+) -> None:
+    """As it is once the topic has grown, or was written with another partitioner."""
+    write_records(topics, name, [(FILE, value)], newer, YEAR_2021)
+    store.log.read_to_end(20)
+    write_records(topics, name, [(FILE, b'{"position":30}')], older, YEAR_2020)
+    store.log.read_to_end(20)
+    offsets = [offset for _, _, offset in store.of("local-file-source")]
+    assert offsets == ([] if value is None else [{"position": 60}])
+    write_records(topics, name, [(FILE, b'{"position":90}')], older)
+    store.log.read_to_end(20)
+    assert [offset for _, _, offset in store.of("local-file-source")] == [{"position": 90}]
+
+
+def test_within_a_partition_of_the_topic_the_later_record_counts_whatever_its_clock(
+    store: OffsetStore, topics: Topics, name: str
+) -> None:
+    for value, written in ((b'{"position":60}', YEAR_2021), (b'{"position":30}', YEAR_2020)):
+        write_records(topics, name, [(FILE, value)], 1, written)
+    store.log.read_to_end(20)
+    assert [offset for _, _, offset in store.of("local-file-source")] == [{"position": 30}]
+
+
+def test_an_offset_that_moves_to_a_partition_added_under_way_is_found(
+    store: OffsetStore, topics: Topics, name: str
+) -> None:
+    write_records(topics, name, [(FILE, b'{"position":30}')], 0)
+    store.log.read_to_end(20)
+    topics.grow(name, 5)
+    write_records(topics, name, [(FILE, b'{"position":60}')], 4)
+    store.log.read_to_end(20)
+    assert [offset for _, _, offset in store.of("local-file-source")] == [{"position": 60}]

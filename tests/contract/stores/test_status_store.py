@@ -11,7 +11,7 @@ from confluent_kafka.admin import AdminClient
 
 from penstock.kafka.clients import Connection
 from penstock.runtime.states import State, Status
-from penstock.runtime.status_store import StatusStore
+from penstock.runtime.stores.status_store import StatusStore
 from raw_records import Raw, read_records, write_records
 from topics import Topics
 from waiting import eventually
@@ -185,3 +185,15 @@ def test_records_of_older_workers_and_of_strangers(opened: Open, topics: Topics,
     assert store.connector("old") == Status(State.PAUSED, "h:1", 1)
     assert store.connector("broken") is None
     assert store.connector("future") is None
+
+
+def test_of_two_partitions_of_the_topic_the_newer_status_counts(
+    opened: Open, topics: Topics, name: str
+) -> None:
+    """As it is once the topic has grown: the older one stays behind where it was."""
+    topics.create(name, partitions=2, config={"cleanup.policy": "compact"})
+    key, stale = b"status-connector-my-sink-1", RUNNING_BYTES.replace(b"RUNNING", b"FAILED")
+    for newer, older in ((0, 1), (1, 0)):
+        write_records(topics, name, [(key, stale)], older, 1_577_836_800_000)
+        write_records(topics, name, [(key, RUNNING_BYTES)], newer)
+        assert opened().connector(NAME) == RUNNING

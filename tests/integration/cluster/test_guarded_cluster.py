@@ -15,7 +15,7 @@ from free_ports import free_port
 from own_cluster import own_topics
 from penstock.client import ConnectApiError, ConnectClient, Credentials
 from penstock.embedded import EmbeddedBroker
-from penstock.rest.hashed_secrets import hashed
+from penstock.rest.access.hashed_secrets import hashed
 from waiting import eventually
 from worker_process import WorkerProcess
 
@@ -133,6 +133,6 @@ def refused_for_its_certificate(estranged: WorkerProcess, name: str) -> bool:
     refused = refusal(estranged, "bob", name)
     assert refused is not None
     assert refused.status == 409
-    passed_on = "a request could not be passed on to the leader: worker "
+    passed_on = "could not forward a request to the leader: worker "
     lines = [line for line in estranged.log().splitlines() if passed_on in line]
     return any("certificate verify failed" in line for line in lines)

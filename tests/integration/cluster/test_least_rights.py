@@ -29,7 +29,13 @@ DESCRIBED = {
     "dead letter topics": [LETTERS],
     "topics of sink connectors": [READ],
 }
-INTERNAL = ("penstock-configs", "penstock-offsets", "penstock-status", "penstock-workers")
+INTERNAL = (
+    "penstock-configs",
+    "penstock-offsets",
+    "penstock-status",
+    "penstock-workers",
+    "penstock-sink-offsets",
+)
 JSON = {"value.converter": "JsonConverter", "value.converter.schemas.enable": "false"}
 
 
@@ -203,7 +209,7 @@ def test_without_the_rows_of_sinks_and_sources_they_fail_and_say_why(
     worker.start(within=120)
     client = worker.client
 
-    client.create("hidden", sink(tmp_path / "out"))
+    client.create("hidden", sink(tmp_path / "hidden"))
     assert f"see topic {READ} (TOPIC_AUTHORIZATION_FAILED" in trace_of(client, "hidden")
     client.create("lines", source(tmp_path / "in"))
     assert f"write to topic {WRITTEN} as transactional id" in trace_of(client, "lines")

@@ -77,8 +77,8 @@ def test_topics_that_are_open_to_all(
         allow(guarded, "penstock-", AclOperation.READ, pattern=ResourcePatternType.PREFIXED)
         opened = run.json().finding("topic access")
     assert opened["status"] == "warning"
-    for topic in ("penstock-configs", "penstock-offsets", "penstock-status", "penstock-workers"):
-        assert f"READ {topic}" in opened["found"]
+    for topic in ("configs", "offsets", "status", "workers", "sink-offsets"):
+        assert f"READ penstock-{topic}" in opened["found"]
     assert "SECURITY.md" in opened["advice"]
 
 

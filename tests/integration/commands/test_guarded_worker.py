@@ -14,7 +14,7 @@ from free_ports import free_port
 from own_cluster import own_topics
 from penstock.client import ConnectApiError, ConnectClient, Credentials
 from penstock.embedded import EmbeddedBroker
-from penstock.rest.hashed_secrets import hashed
+from penstock.rest.access.hashed_secrets import hashed
 from topics import Topics
 from waiting import eventually
 from worker_process import WorkerProcess

@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from ipaddress import ip_address
@@ -103,10 +102,8 @@ def ended_by(up: WorkerProcess, send: Callable[[list[psutil.Process]], None]) ->
     assert up.process is not None
     family = tree(up)
     assert len(family) > 3
-    began = time.monotonic()
     send(family)
-    assert up.process.wait(STOP_SECONDS + 5) == 0, up.output()
-    assert time.monotonic() - began < STOP_SECONDS
+    assert up.process.wait(STOP_SECONDS) == 0, up.output()
     _, left = psutil.wait_procs(family, timeout=3)
     assert left == []
     assert up.output().endswith("Stopping ...\nStopped.\n")
@@ -197,7 +194,7 @@ def _says_where_everything_is(up: WorkerProcess) -> None:
         f"Data   {up.folder / 'data'}",
         f"Log    {up.folder / 'data' / 'penstock.log'}",
         "penstock get plugins",
-        "penstock apply -f my-connector.json",
+        "penstock apply -f FILE",
     ):
         assert told in printed
     assert (up.folder / "data" / "penstock.log").exists()

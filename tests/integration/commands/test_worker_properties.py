@@ -40,9 +40,7 @@ def test_it_works_as_it_is(
     finally:
         worker.stop()
     ignored = [r.getMessage() for r in caplog.records if "are ignored" in r.getMessage()]
-    assert ignored == [
-        "Keys of the worker's config that are ignored: plugin.path (no meaning here)"
-    ]
+    assert ignored == ["Keys of the worker's config that are ignored: plugin.path (no effect here)"]
     known = topics.admin.list_topics(timeout=20).topics
     assert [len(known[f"connect-{store}"].partitions) for store in ("configs", "status")] == [1, 2]
     assert len(known["connect-offsets"].partitions) == 25

@@ -14,8 +14,8 @@ import pytest
 from commands import Commands
 from penstock.consumers import Consumer
 from penstock.consumers.directory import Directory
-from penstock.consumers.entries import Place
-from penstock.embedded import EmbeddedBroker
+from penstock.consumers.registry.entries import RegistryKey
+from penstock.embedded import EmbeddedBroker, Jars, Java
 from penstock.kafka import clients, groups
 from penstock.kafka.clients import Connection
 from penstock.rest.app import create_app
@@ -32,10 +32,19 @@ def connection(broker: EmbeddedBroker) -> Connection:
     return Connection(broker.bootstrap_servers)
 
 
+@pytest.fixture(scope="session")
+def own_broker(
+    tmp_path_factory: pytest.TempPathFactory, java: Java, jars: Jars
+) -> Iterator[EmbeddedBroker]:
+    """A broker that a test may freeze, as long as it thaws it."""
+    with EmbeddedBroker(tmp_path_factory.mktemp("own"), java, jars) as running:
+        yield running
+
+
 @pytest.fixture(autouse=True)
 def counts_back_patiently(monkeypatch: pytest.MonkeyPatch) -> None:
     """Records are counted however slow the machine is; commands in other processes do as always."""
-    monkeypatch.setattr("penstock.consumers.counting_back.SECONDS", 120.0)
+    monkeypatch.setattr("penstock.consumers.reading.counting_back.SECONDS", 120.0)
 
 
 @pytest.fixture
@@ -91,11 +100,11 @@ def directory(connection: Connection) -> Directory:
 
 
 @pytest.fixture
-def stands(directory: Directory, topic: str) -> Callable[[], dict[Place, int]]:
+def stands(directory: Directory, topic: str) -> Callable[[], dict[RegistryKey, int]]:
     """Where the consumers of the topic stand, as they are listed."""
 
-    def listed() -> dict[Place, int]:
-        return {each.place: each.offset for each in directory.listed() if each.place.topic == topic}
+    def listed() -> dict[RegistryKey, int]:
+        return {each.key: each.offset for each in directory.listed() if each.key.topic == topic}
 
     return listed
 

@@ -8,7 +8,7 @@ import pytest
 from confluent_kafka.admin import NewPartitions
 
 from penstock.consumers import Consumer, Offset, session
-from penstock.consumers.entries import Place
+from penstock.consumers.registry.entries import RegistryKey
 from topics import Topics
 from waiting import eventually
 
@@ -56,7 +56,7 @@ def test_while_it_reads(
     consumer,
     topics: Topics,
     topic: str,
-    stands: Callable[[], dict[Place, int]],
+    stands: Callable[[], dict[RegistryKey, int]],
     monkeypatch: pytest.MonkeyPatch,
     in_columns: bool,
 ) -> None:

@@ -28,7 +28,7 @@ def texts(records, count: int) -> list[str]:
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A broker that is slow, and not away, is waited for."""
-    monkeypatch.setattr("penstock.consumers.absence.REACH_SECONDS", 60.0)
+    monkeypatch.setattr("penstock.consumers.holding.absence.REACH_SECONDS", 60.0)
 
 
 @pytest.fixture
@@ -157,7 +157,7 @@ def visits(consumer, connection: Connection, directory: Directory, topic: str) -
     name = f"reader-of-{topic}"
 
     def read_and_close() -> None:
-        with consumer(start=Offset.Beginning) as other:
+        with consumer(start=Offset.beginning()) as other:
             texts(other, 1)
 
     def read_nothing() -> None:
@@ -204,7 +204,7 @@ def test_somebody_came(
     admin, name = clients.admin(connection), f"reader-of-{topic}"
     committed, members = groups.committed(admin, name), groups.members(admin, name)
     for call in (reader.flush, reader.commit, lambda: next(reader)):
-        with pytest.raises(Fenced, match="somebody else used the name meanwhile"):
+        with pytest.raises(Fenced, match="another one used the name"):
             call()
     reader.close()
     assert groups.committed(admin, name) == committed, "whoever came is left alone"

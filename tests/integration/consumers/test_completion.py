@@ -6,17 +6,17 @@ import os
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 
 import pytest
 
 from commands import Commands
 from free_ports import free_port
-from penstock.cli.completion import ANSWER_SECONDS
 from waiting import eventually
 
 LINES = ("penstock consume ord", "penstock consume orders -c bil", "penstock consumer delete bil")
+LONGEST_SECONDS = 30.0
+"""Half of what Kafka's client takes to give up by itself."""
 
 
 def offered(line: str, servers: str) -> list[str]:
@@ -32,6 +32,7 @@ def offered(line: str, servers: str) -> list[str]:
         capture_output=True,
         text=True,
         check=True,
+        timeout=LONGEST_SECONDS,
         env={**os.environ, **environment},
     )
     assert ended.stderr == ""
@@ -68,13 +69,5 @@ def away(request: pytest.FixtureRequest) -> Iterator[str]:
 
 @pytest.mark.parametrize("line", LINES)
 def test_without_a_broker_it_is_quiet_and_soon_done(line: str, away: str) -> None:
-    """In the fastest of three runs: any one may be held up by whatever else the machine does."""
-    idle = seconds_for_nothing("penstock --no-such-option", away)
-    soon = 3 * idle + 4 * ANSWER_SECONDS
-    assert any(seconds_for_nothing(line, away) < soon for _ in range(3))
-
-
-def seconds_for_nothing(line: str, servers: str) -> float:
-    began = time.monotonic()
-    assert offered(line, servers) == []
-    return time.monotonic() - began
+    """A client left to itself would ask for a minute and more."""
+    assert offered(line, away) == []

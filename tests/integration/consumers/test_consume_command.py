@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import os
+import re
 import signal
 import subprocess
 from datetime import UTC, datetime, timedelta
@@ -35,7 +36,8 @@ def test_where_it_begins_and_ends(penstock: Commands, topic: str) -> None:
         ("-B -p 0", "012345"),
         ("-B -A", "012345"),
         ("--since 1h", "012345"),
-        ("", ""),
+        ("-T 0", ""),
+        ("", "012345"),
     ):
         lines = penstock.done("consume", topic, "-d", *options.split()).lines
         assert (options, lines) == (options, list(printed))
@@ -62,8 +64,8 @@ def test_the_forms(penstock: Commands, topics: Topics, name: str) -> None:
     )
     penstock.done("produce", name, "--raw", stdin=b"\xff\n\x00")
     read = ("consume", name, "-B", "-d")
-    assert penstock.done(*read, "-O", "raw").raw == b'{"a": 12345678901234567890123}\n\xff\n\x00\n'
-    json_record, binary = penstock.done(*read, "-O", "json").objects()
+    assert penstock.done(*read, "-o", "raw").raw == b'{"a": 12345678901234567890123}\n\xff\n\x00\n'
+    json_record, binary = penstock.done(*read, "-o", "jsonl").objects()
     assert json_record["value"] == {"a": 12345678901234567890123}
     assert (json_record["topic"], json_record["partition"], json_record["offset"]) == (name, 0, 0)
     assert json_record["headers"] == [{"name": "h", "value": "1"}]
@@ -75,7 +77,7 @@ def test_the_forms(penstock: Commands, topics: Topics, name: str) -> None:
     assert penstock.done(*read, "-k", "-n", "1").out.startswith('[k] {"a"')
     shown = penstock.done(*read, "-n", "1", "-F", "{{topic}}/{{partition}}@{{offset}} {{headers}}")
     assert shown.out == f"{name}/0@0 h=1\n"
-    assert penstock.done(*read, "-n", "1", "-O", "table").lines[0] == "a"
+    assert penstock.done(*read, "-n", "1", "-o", "table").lines[0] == "a"
 
 
 def test_a_name_goes_on_where_it_stopped(penstock: Commands, topic: str) -> None:
@@ -86,7 +88,7 @@ def test_a_name_goes_on_where_it_stopped(penstock: Commands, topic: str) -> None
     penstock.done("produce", topic, stdin=b"new\n")
     assert penstock.done(*named).lines == ["new"]
     assert penstock.done(*named, "--reset").lines == [*"012345", "new"]
-    assert penstock.done("consume", topic, "-d", "-c", f"{topic}-other").lines == []
+    assert penstock.done("consume", topic, "-d", "-c", f"{topic}-other", "-T", "0").lines == []
 
 
 def test_a_topic_made_anew_starts_afresh(penstock: Commands, topic: str) -> None:
@@ -96,6 +98,15 @@ def test_a_topic_made_anew_starts_afresh(penstock: Commands, topic: str) -> None
     penstock.done("topic", "create", topic)
     penstock.done("produce", topic, stdin=b"a\nb\n")
     assert penstock.done(*named).lines == ["a", "b"]
+
+
+def test_a_mistyped_name_is_noticed(penstock: Commands, topic: str) -> None:
+    first = penstock.done("consume", topic, "-c", topic, "-n", "2")
+    assert (first.lines, "is new on topic" in first.err) == (list("01"), True)
+    again = penstock.done("consume", topic, "-c", topic, "-d")
+    assert (again.lines, again.err) == (list("2345"), "")
+    mistyped = penstock.done("consume", topic, "-c", f"{topic}x", "-d")
+    assert f"Consumer '{topic}x' is new on topic {topic}: it begins" in mistyped.err
 
 
 def test_manual_keeps_the_place_only_at_the_end(penstock: Commands, topic: str) -> None:
@@ -124,13 +135,13 @@ def test_what_a_closed_pipe_did_not_take_comes_again(
     # Each is larger than what a pipe takes before somebody reads it.
     large = [bytes([letter]) * 200_000 for letter in b"abc"]
     penstock.done("produce", name, stdin=b"\n".join(large))
-    running = penstock.start("consume", name, "-c", name, "-B", "-O", "raw")
+    running = penstock.start("consume", name, "-c", name, "-B", "-o", "raw")
     assert running.stdout is not None
     assert os.read(running.stdout.fileno(), 10) == b"aaaaaaaaaa"
     running.stdout.close()
     assert running.wait(30) == 0
     assert_quiet(running)
-    again = penstock.done("consume", name, "-c", name, "-B", "-d", "-O", "raw")
+    again = penstock.done("consume", name, "-c", name, "-B", "-d", "-o", "raw")
     assert again.raw == b"".join(value + b"\n" for value in large)
 
 
@@ -147,11 +158,11 @@ def test_it_notices_that_nobody_listens_while_nothing_comes(penstock: Commands, 
 def test_what_cannot_be_read(penstock: Commands, topic: str) -> None:
     unknown = penstock("consume", f"{topic}-other", "-d")
     assert unknown.code == 1
-    assert f"`penstock topic create {topic}-other` makes it" in unknown.err
+    assert f"`penstock topic create {topic}-other` creates it" in unknown.err
     assert "has no partition 3" in penstock("consume", topic, "-p", "3").err
     nowhere = penstock("consume", topic, "--start", "99")
     assert nowhere.code == 1
-    assert "has offsets 0 to 5 at this moment, and not 99" in nowhere.err
+    assert "has offsets 0 to 5, not 99" in nowhere.err
 
 
 def read_lines(running: subprocess.Popen[bytes], count: int) -> None:
@@ -163,13 +174,19 @@ def read_lines(running: subprocess.Popen[bytes], count: int) -> None:
 def ended(running: subprocess.Popen[bytes], number: signal.Signals) -> int:
     running.send_signal(number)
     out, err = running.communicate(timeout=30)
-    assert (out, err) == (b"", b"")
+    assert (out, beside_new_names(err)) == (b"", [])
     return running.returncode
+
+
+def beside_new_names(err: bytes) -> list[str]:
+    """What was told on standard error, but for the note that a name is new."""
+    told = err.decode().splitlines()
+    return [line for line in told if not re.match("Consumer '.*' is new on topic", line)]
 
 
 def assert_quiet(running: subprocess.Popen[bytes]) -> None:
     assert running.stderr is not None
-    assert running.stderr.read() == b""
+    assert beside_new_names(running.stderr.read()) == []
     running.stderr.close()
     assert running.stdin is not None
     running.stdin.close()

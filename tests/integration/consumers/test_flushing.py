@@ -12,8 +12,8 @@ from itertools import islice
 import pytest
 
 from penstock.consumers import Consumer, FlushFailed
-from penstock.consumers.hold import Hold
-from penstock.embedded import EmbeddedBroker, Jars, Java
+from penstock.consumers.holding.hold import Hold
+from penstock.embedded import EmbeddedBroker
 from penstock.kafka import clients, groups
 from penstock.kafka.errors import BrokerUnavailable
 from topics import Topics
@@ -40,15 +40,6 @@ def short_session(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Hold, "take", short)
 
 
-@pytest.fixture(scope="module")
-def own_broker(
-    tmp_path_factory: pytest.TempPathFactory, java: Java, jars: Jars
-) -> Iterator[EmbeddedBroker]:
-    """A broker that a test may freeze."""
-    with EmbeddedBroker(tmp_path_factory.mktemp("own"), java, jars) as running:
-        yield running
-
-
 @pytest.fixture
 def frozen(
     own_broker: EmbeddedBroker, monkeypatch: pytest.MonkeyPatch
@@ -59,8 +50,8 @@ def frozen(
     @contextmanager
     def frozen() -> Iterator[None]:
         with monkeypatch.context() as patched:
-            patched.setattr("penstock.consumers.member.COMMIT_SECONDS", 1.0)
-            patched.setattr("penstock.consumers.absence.REACH_SECONDS", 1.0)
+            patched.setattr("penstock.consumers.holding.member.COMMIT_SECONDS", 1.0)
+            patched.setattr("penstock.consumers.holding.absence.REACH_SECONDS", 1.0)
             os.kill(own_broker.pid, signal.SIGSTOP)
             try:
                 yield
@@ -91,7 +82,7 @@ def test_a_session_that_ends_meanwhile_is_no_end(
     assert len(list(islice(reader, 10))) == 10
     with frozen():
         reader.commit()
-        eventually(lambda: "nobody else has the name" in told(reader), what="that it is away")
+        eventually(lambda: "no other process has the name" in told(reader), what="that it is away")
         with pytest.raises(FlushFailed, match=r"cannot reach the brokers.*; trying again"):
             next(reader)
     eventually(lambda: stores(reader) and not told(reader), what="that it is back")

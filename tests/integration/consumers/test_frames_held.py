@@ -38,10 +38,10 @@ def test_where_there_is_no_frame_the_name_is_free(unread, consumer) -> None:
 def test_one_that_is_worked_on_is_seen(
     unread, directory: Directory, topic: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("penstock.consumers.keeper.SEEN_SECONDS", 0.5)
+    monkeypatch.setattr("penstock.consumers.holding.keeper.SEEN_SECONDS", 0.5)
 
     def seen() -> int:
-        (found,) = [each for each in directory.listed() if each.place.topic == topic]
+        (found,) = [each for each in directory.listed() if each.key.topic == topic]
         assert found.offset == 0
         return found.seen
 

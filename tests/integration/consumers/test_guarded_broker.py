@@ -191,7 +191,7 @@ def test_what_is_done_with_a_topic_is_named(ann: Ann) -> None:
 @pytest.mark.usefixtures("orders")
 def test_readers_need_to_see_the_group_that_they_name(ann: Ann) -> None:
     ann.may([("topic", T, "Read")])
-    refused = ann(f"consume {T} -n 99")
+    refused = ann(f"consume {T} -n 99 -T 0")
     assert (refused.code, refused.out) == (1, "")
     assert f"Error: Not allowed to use group {READER} (GROUP_AUTHORIZATION" in refused.err
 
@@ -199,10 +199,10 @@ def test_readers_need_to_see_the_group_that_they_name(ann: Ann) -> None:
 @pytest.mark.usefixtures("orders")
 def test_a_list_has_what_may_be_seen(ann: Ann) -> None:
     ann.may(READ_REGISTRY)
-    assert ann("consumer list -O json").objects() == []
+    assert ann("consumer list -o jsonl").objects() == []
     assert "Nothing to sweep" in ann("consumer sweep").out, "what is hidden is not gone"
     ann.may([*READ_REGISTRY, ("topic", T, "Describe")])
-    (only,) = ann("consumer list -O json").objects()
+    (only,) = ann("consumer list -o jsonl").objects()
     assert (only["consumer"], only["topic"], only["offset"]) == (NAME, T, 0)
 
 
@@ -213,6 +213,6 @@ def test_a_wrong_password(ann: Ann, guarded: GuardedBroker) -> None:
     for command in ("consumer list", f"produce {T}", f"consume {T} -c {NAME}", "topic list"):
         refused = ann(command)
         assert (refused.code, refused.out) == (1, "")
-        assert f"The brokers at {guarded.address} do not let us in" in refused.err
+        assert f"The brokers at {guarded.address} refuse to authenticate us" in refused.err
         assert "--command-config" in refused.err
         assert wrong not in refused.err

@@ -8,11 +8,11 @@ from itertools import islice
 import pytest
 
 from penstock.consumers import Consumer, Fenced, NameHeld
-from penstock.consumers.entries import Place
 from penstock.consumers.errors import SessionOver
-from penstock.consumers.hold import Hold
-from penstock.consumers.member import Member
-from penstock.consumers.registry import Registry
+from penstock.consumers.holding.hold import Hold
+from penstock.consumers.holding.member import Member
+from penstock.consumers.registry.entries import RegistryKey
+from penstock.consumers.registry.registry import Registry
 from penstock.consumers.slots import Slot
 from penstock.kafka import clients, groups
 from penstock.kafka.clients import Connection
@@ -80,10 +80,10 @@ def test_different_partitions_and_topics_are_no_conflict(
     readers.append(consumer().open())
     for reader in readers:
         reader.flush()
-    mine = [each.place for each in directory.listed() if each.place.name == f"reader-of-{name}"]
+    mine = [each.key for each in directory.listed() if each.key.name == f"reader-of-{name}"]
     assert mine == [
-        Place(f"reader-of-{name}", name, 0),
-        *(Place(f"reader-of-{name}", f"{name}-3", p) for p in range(3)),
+        RegistryKey(f"reader-of-{name}", name, 0),
+        *(RegistryKey(f"reader-of-{name}", f"{name}-3", p) for p in range(3)),
     ]
 
 

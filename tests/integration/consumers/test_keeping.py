@@ -8,7 +8,7 @@ import pytest
 
 from penstock.consumers import ConsumerError, NameHeld, Offset
 from penstock.consumers.directory import Directory
-from penstock.consumers.entries import Place
+from penstock.consumers.registry.entries import RegistryKey
 from penstock.kafka import clients, groups
 from topics import Topics
 from waiting import eventually
@@ -19,8 +19,8 @@ def take(records, count: int) -> list[str]:
 
 
 @pytest.fixture
-def place(topic: str) -> Place:
-    return Place(f"reader-of-{topic}", topic, 0)
+def place(topic: str) -> RegistryKey:
+    return RegistryKey(f"reader-of-{topic}", topic, 0)
 
 
 def read_two(consumer, **options) -> None:
@@ -48,7 +48,7 @@ def test_whoever_comes_back_too_late_starts_afresh(consumer, stands, place) -> N
 
 def test_a_consumer_that_is_there_does_not_expire(consumer, directory, place) -> None:
     def seen() -> int:
-        listed = {each.place: each.seen for each in directory.listed()}
+        listed = {each.key: each.seen for each in directory.listed()}
         assert place in listed, "at every look"
         return listed[place]
 
@@ -61,7 +61,7 @@ def test_a_consumer_that_is_there_does_not_expire(consumer, directory, place) ->
 
 def test_a_topics_ttl_and_a_consumers_own(consumer, directory: Directory, place) -> None:
     def left() -> int | None:
-        found = {each.place: each for each in directory.listed()}[place]
+        found = {each.key: each for each in directory.listed()}[place]
         return None if found.expires is None else found.expires - found.seen
 
     read_two(consumer)
@@ -130,5 +130,7 @@ def test_forgetting_a_topic(consumer, directory: Directory, stands, place) -> No
     read_two(consumer)
     read_two(consumer, name="second")
     directory.keep_consumers_of(place.topic, 1000)
-    assert directory.forget_topic(place.topic) == sorted([place, Place("second", place.topic, 0)])
+    assert directory.forget_topic(place.topic) == sorted(
+        [place, RegistryKey("second", place.topic, 0)]
+    )
     assert stands() == {}

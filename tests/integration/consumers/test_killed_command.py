@@ -23,7 +23,7 @@ def test_what_was_not_written_comes_again(penstock: Commands, topics: Topics, na
     topics.create(name)
     lines = [str(number).encode().ljust(SIZE, b".") for number in range(COUNT)]
     penstock.done("produce", name, stdin=b"\n".join(lines))
-    running = penstock.start("consume", name, "-c", name, "-B", "-O", "raw")
+    running = penstock.start("consume", name, "-c", name, "-B", "-o", "raw")
     assert running.stdout is not None
     pipe = running.stdout.fileno()
     eventually(lambda: waiting_in(pipe) > 10 * SIZE, what="as much as the pipe takes")
@@ -34,7 +34,7 @@ def test_what_was_not_written_comes_again(penstock: Commands, topics: Topics, na
     assert 10 <= len(written) < COUNT
     whole = [line for line in written if len(line) == SIZE]
     assert whole == lines[: len(whole)]
-    again = penstock.done("consume", name, "-c", name, "-B", "-d", "-O", "raw").raw.splitlines()
+    again = penstock.done("consume", name, "-c", name, "-B", "-d", "-o", "raw").raw.splitlines()
     assert again == lines[COUNT - len(again) :]
     assert len(whole) + len(again) >= COUNT, "what was not written whole comes again"
     assert penstock.done("consume", name, "-c", name, "-d").lines == []

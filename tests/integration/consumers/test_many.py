@@ -11,10 +11,10 @@ import pytest
 
 from commands import Commands
 from penstock.consumers.directory import Directory
-from penstock.consumers.entries import Entry, Place, now
-from penstock.consumers.registry import TOPIC as REGISTRY
-from penstock.consumers.registry import Registry
-from penstock.consumers.starting import find_topic
+from penstock.consumers.registry.entries import Entry, RegistryKey, now
+from penstock.consumers.registry.registry import TOPIC as REGISTRY
+from penstock.consumers.registry.registry import Registry
+from penstock.consumers.topic import find_topic
 from penstock.embedded import EmbeddedBroker, Jars, Java
 from penstock.kafka import clients
 from penstock.kafka.clients import Connection
@@ -38,14 +38,14 @@ def topics(broker: EmbeddedBroker) -> Topics:
 
 
 @pytest.fixture
-def many(connection: Connection, topic: str) -> Iterator[dict[Place, Entry]]:
+def many(connection: Connection, topic: str) -> Iterator[dict[RegistryKey, Entry]]:
     """Ten thousand consumers of the topic, who are forgotten afterwards."""
     admin = clients.admin(connection)
     registry = Registry(connection, admin)
     registry.ensure()
     found = find_topic(admin, topic)
     entries = {
-        Place(f"many-{number:05}", topic, 0): Entry(number % 11, found.id, now())
+        RegistryKey(f"many-{number:05}", topic, 0): Entry(number % 11, found.id, now())
         for number in range(COUNT)
     }
     registry.write(entries)
@@ -56,33 +56,35 @@ def many(connection: Connection, topic: str) -> Iterator[dict[Place, Entry]]:
 
 
 def test_ten_thousand_are_listed(
-    many: dict[Place, Entry], connection: Connection, directory: Directory, topic: str
+    many: dict[RegistryKey, Entry], connection: Connection, directory: Directory, topic: str
 ) -> None:
-    listed = [each for each in directory.listed() if each.place.topic == topic]
-    assert [each.place for each in listed] == sorted(many)
+    listed = [each for each in directory.listed() if each.key.topic == topic]
+    assert [each.key for each in listed] == sorted(many)
     assert [each.lag for each in listed] == [11 - number % 11 for number in range(COUNT)]
     registry = Registry(connection, clients.admin(connection))
     registry.write(dict.fromkeys(many))
     registry.flush()
-    assert not [each for each in directory.listed() if each.place.topic == topic]
+    assert not [each for each in directory.listed() if each.key.topic == topic]
 
 
-def test_ten_thousand_are_a_table(many: dict[Place, Entry], penstock: Commands, topic: str) -> None:
+def test_ten_thousand_are_a_table(
+    many: dict[RegistryKey, Entry], penstock: Commands, topic: str
+) -> None:
     _, *rows = (line.split() for line in penstock.done("consumer", "list").lines)
     found = [(row[0], int(row[4])) for row in rows if row[1] == topic]
     assert found == names_and_lags(many)
 
 
 def test_ten_thousand_are_told_by_the_command_and_over_rest(
-    many: dict[Place, Entry], penstock: Commands, rest: httpx.Client, topic: str
+    many: dict[RegistryKey, Entry], penstock: Commands, rest: httpx.Client, topic: str
 ) -> None:
     expected = names_and_lags(many)
-    by_command = penstock.done("consumer", "list", "-O", "json").objects()
+    by_command = penstock.done("consumer", "list", "-o", "jsonl").objects()
     for found in (by_command, rest.get("/consumers").json()):
         assert [(e["consumer"], e["lag"]) for e in found if e["topic"] == topic] == expected
 
 
-def names_and_lags(many: dict[Place, Entry]) -> list[tuple[str, int]]:
+def names_and_lags(many: dict[RegistryKey, Entry]) -> list[tuple[str, int]]:
     """As they are to be listed."""
     return [(place.name, 11 - many[place].offset) for place in sorted(many)]
 

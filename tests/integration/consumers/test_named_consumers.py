@@ -9,7 +9,6 @@ import sys
 from itertools import islice
 
 import pytest
-from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
 
 from penstock.consumers import (
     Consumer,
@@ -19,9 +18,9 @@ from penstock.consumers import (
     NothingStored,
     Offset,
     OffsetGone,
-    OffsetManagement,
+    Strategy,
 )
-from penstock.consumers.entries import Place
+from penstock.consumers.registry.entries import RegistryKey
 from penstock.embedded import EmbeddedBroker
 from penstock.kafka import clients, groups
 from penstock.kafka.clients import Connection
@@ -120,11 +119,11 @@ def test_manual_commits(consumer, stands) -> None:
     assert list(stands().values()) == [3]
     reader.commit()
     reader.commit(first[0])
-    reader.offset_flush()
+    reader.flush()
     assert list(stands().values()) == [5], "it never goes back by itself"
     next(reader)
     reader.close()
-    assert numbers(consumer(strategy=OffsetManagement.Manual), 1) == [5]
+    assert numbers(consumer(strategy=Strategy.MANUAL), 1) == [5]
 
 
 @pytest.mark.parametrize("strategy", ["auto", "manual"])
@@ -140,7 +139,7 @@ def test_commits_are_stored_in_the_background(consumer, stands, strategy: str) -
 def test_without_a_name_nothing_is_stored(consumer, stands) -> None:
     reader = consumer(name=None)
     assert numbers(reader, 3) == [0, 1, 2]
-    for call in (reader.commit, reader.flush, reader.offset_commit, reader.offset_flush):
+    for call in (reader.commit, reader.flush):
         with pytest.raises(NothingStored, match="give it a name"):
             call()
     reader.close()
@@ -149,14 +148,14 @@ def test_without_a_name_nothing_is_stored(consumer, stands) -> None:
 
 def test_a_consumer_that_has_read_nothing_is_listed(consumer, stands, topic: str) -> None:
     with consumer(start=Offset.from_end(3)):
-        assert stands() == {Place(f"reader-of-{topic}", topic, 0): 7}
+        assert stands() == {RegistryKey(f"reader-of-{topic}", topic, 0): 7}
 
 
 @pytest.mark.parametrize(
     ("start", "first"),
     [
         (Offset.beginning(), 0),
-        (Offset.Beginning, 0),
+        ("beginning", 0),
         (Offset.absolute(4), 4),
         (Offset.from_beginning(2), 2),
         (Offset.from_end(4), 6),
@@ -197,13 +196,13 @@ def test_the_last_records_are_counted_and_not_their_offsets(
 def test_offsets_are_counted_where_records_cannot_be_counted_soon(
     consumer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("penstock.consumers.counting_back.SECONDS", -1.0)
+    monkeypatch.setattr("penstock.consumers.reading.counting_back.SECONDS", -1.0)
     with consumer(start=Offset.from_end(3), until_end=True) as reader:
         assert numbers(reader) == [8, 9], "and a marker"
 
 
 def test_an_offset_that_is_not_there(consumer) -> None:
-    with pytest.raises(OffsetGone, match="offsets 0 to 10 at this moment, and not 99"):
+    with pytest.raises(OffsetGone, match="offsets 0 to 10, not 99"):
         consumer(start=Offset.absolute(99)).open()
 
 
@@ -322,9 +321,8 @@ def test_a_place_behind_an_open_transaction_is_no_place_that_is_gone(
     writing.produce(topic, b"10")
     writing.produce(topic, b"11")
     assert writing.flush(20) == 0
-    stored = [TopicPartition(topic, 0, 12)]  # by somebody who reads what is not committed yet
-    asked = ConsumerGroupTopicPartitions(f"reader-of-{topic}", stored)
-    topics.admin.alter_consumer_group_offsets([asked])[asked.group_id].result(20)
+    # Stored by somebody who reads what is not committed yet.
+    groups.recommit(clients.admin(connection), f"reader-of-{topic}", {(topic, 0): (12, "")})
     reader = consumer().open()
     writing.commit_transaction(20)
     topics.produce(topic, [b"14"])
@@ -350,7 +348,7 @@ def test_a_place_that_was_deleted_from_the_log(
         lambda: consumer(name=None, until_end=True).open() and _first(consumer) == 5,
         what="records that are gone",
     )
-    with pytest.raises(OffsetGone, match="stands at offset 2 in partition 0"):
+    with pytest.raises(OffsetGone, match="is at offset 2 in partition 0"):
         consumer().open()
     with consumer(when_gone="latest") as reader:
         topics.produce(topic, [b"99"])

@@ -35,7 +35,7 @@ def told_by_kafka(topics: Topics, group: str) -> dict[tuple[str, int], tuple[int
 
 
 def told_by_penstock(penstock: Commands, name: str) -> dict[tuple[str, int], tuple[int, int]]:
-    listed = penstock.done("consumer", "list", "-O", "json").objects()
+    listed = penstock.done("consumer", "list", "-o", "jsonl").objects()
     return {
         (each["topic"], each["partition"]): (each["offset"], each["lag"])
         for each in listed

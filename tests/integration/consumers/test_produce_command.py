@@ -132,7 +132,7 @@ def test_an_atomic_produce_that_is_interrupted_leaves_nothing(
 def test_a_topic_is_never_made_in_passing(penstock: Commands, topics: Topics, name: str) -> None:
     refused = penstock("produce", name, stdin=b"a\n")
     assert refused.code == 1
-    assert f"`penstock topic create {name}` makes it" in refused.err
+    assert f"`penstock topic create {name}` creates it" in refused.err
     assert name not in topics.admin.list_topics(timeout=20).topics
 
 

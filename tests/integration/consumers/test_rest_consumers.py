@@ -64,7 +64,7 @@ def test_the_life_of_a_topic(rest: httpx.Client, consumer, topics: Topics, name:
 @pytest.mark.parametrize(
     ("method", "path", "body", "text"),
     [
-        ("PATCH", "/consumers/c", {"ttl": "soon"}, "no time to live"),
+        ("PATCH", "/consumers/c", {"ttl": "soon"}, "is not a TTL"),
         ("PATCH", "/consumers/c", {"ttl": 5}, "is a text"),
         ("PATCH", "/consumers/c", {"time": "5s"}, "unknown: time; there are ttl"),
         ("PATCH", "/consumers/c", [], "must be a JSON object"),

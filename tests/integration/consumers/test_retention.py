@@ -9,7 +9,7 @@ import pytest
 
 from penstock.consumers import Consumer
 from penstock.consumers.directory import Directory
-from penstock.consumers.entries import Place
+from penstock.consumers.registry.entries import RegistryKey
 from penstock.embedded import EmbeddedBroker, Jars, Java
 from penstock.kafka import clients, groups
 from penstock.kafka.clients import Connection
@@ -63,13 +63,13 @@ def test_a_place_outlives_the_brokers_retention(connection: Connection) -> None:
                 every=0.5,
                 what=f"a group that the broker has forgotten: {name}",
             )
-        listed = {each.place: each for each in Directory(connection).listed()}
+        listed = {each.key: each for each in Directory(connection).listed()}
         assert {place.name: each.offset for place, each in listed.items()} == {
             "without-ttl": 3,
             "with-ttl": 3,
             "connected": 4,
         }
-        assert listed[Place("without-ttl", TOPIC, 0)].expires is None
+        assert listed[RegistryKey("without-ttl", TOPIC, 0)].expires is None
         assert read(idle, 1) == ["4"], "who stays connected reads on"
     for name in TTLS:
         with reader(connection, name) as back:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from penstock.consumers import ConsumerConfigExtBuilder, OffsetManagement, connect
+import asyncio
+
+from penstock.consumers import Strategy
+from penstock.consumers.rfc import ConsumerConfigExtBuilder, Offset, OffsetManagement, connect
 from penstock.embedded import EmbeddedBroker
 from topics import Topics
 
 
 def test_a_consumer_that_was_built(broker: EmbeddedBroker, stands, topic: str) -> None:
-    def reading(strategy: OffsetManagement) -> ConsumerConfigExtBuilder:
+    def reading(strategy: Strategy) -> ConsumerConfigExtBuilder:
         return (
             ConsumerConfigExtBuilder(topic)
             .partition(0)
@@ -32,6 +35,35 @@ def test_a_consumer_that_was_built(broker: EmbeddedBroker, stands, topic: str) -
         assert list(stands().values()) == [11], "the marker of the transaction counts, too"
     with client.consumer_with_config(config) as consumer:
         assert list(consumer) == []
+
+
+def test_the_manual_example_of_the_rfc(broker: EmbeddedBroker, stands, topic: str) -> None:
+    async def offset_example() -> list[str]:
+        client = connect(broker.bootstrap_servers)
+        config = (
+            ConsumerConfigExtBuilder()
+            .topic(topic)
+            .partition(0)
+            .offset_start(Offset.Beginning)
+            .offset_consumer(f"my-consumer-of-{topic}")
+            .offset_strategy(OffsetManagement.Manual)
+            .offset_flush(600_000)
+            .max_bytes(12300)
+            .build()
+        )
+        seen = []
+        async with client.consumer_with_config(config) as stream:
+            while (record := await stream.next()) is not None:
+                seen.append(record.get_value().as_utf8_lossy_string())
+                if len(seen) == 3:
+                    break
+                stream.offset_commit()
+            await stream.offset_flush()
+            assert list(stands().values()) == [2]
+        return seen
+
+    assert asyncio.run(offset_example()) == ["0", "1", "2"]
+    assert list(stands().values()) == [2], "the third was handed out and never committed"
 
 
 def test_the_strategy_none_begins_where_the_name_stands_and_leaves_it_there(

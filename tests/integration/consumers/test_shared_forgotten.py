@@ -9,7 +9,7 @@ import pytest
 
 from penstock.consumers import Consumer, ConsumerError
 from penstock.consumers.directory import Directory
-from penstock.consumers.entries import Place
+from penstock.consumers.registry.entries import RegistryKey
 from penstock.consumers.topics_admin import TopicsAdmin
 from penstock.kafka.clients import Connection
 from penstock.kafka.errors import KafkaFault
@@ -41,7 +41,7 @@ def test_its_consumers_go_with_it(
     shared: Consumer, connection: Connection, directory: Directory, name: str
 ) -> None:
     gone = TopicsAdmin(connection).delete(f"{name}-shared")
-    assert gone == [Place(f"reader-of-{name}", f"{name}-shared", p) for p in (0, 1)]
+    assert gone == [RegistryKey(f"reader-of-{name}", f"{name}-shared", p) for p in (0, 1)]
     assert directory.stands(f"reader-of-{name}") == {}
 
 

@@ -41,7 +41,7 @@ def test_one_that_shares_sees_one_that_came_after_its_first_look(
 ) -> None:
     holder: Consumer = consumer().open()
     with monkeypatch.context() as patched:
-        patched.setattr("penstock.consumers.sharing._refuse_held", lambda *_: None)
+        patched.setattr("penstock.consumers.holding.sharing._refuse_held", lambda *_: None)
         shared = consumer(share=True).open()
     for _ in range(2):
         with pytest.raises(NameHeld, match=f"reads {topic} alone"):

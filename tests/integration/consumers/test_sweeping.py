@@ -8,8 +8,8 @@ from itertools import islice
 
 import pytest
 
-from penstock.consumers.entries import Place, Snapshot, now
-from penstock.consumers.registry import Registry
+from penstock.consumers.registry.entries import RegistryKey, Snapshot, now
+from penstock.consumers.registry.registry import Registry
 from penstock.consumers.sweeper import Sweeper
 from penstock.kafka import clients, groups
 from penstock.kafka.clients import Connection
@@ -51,7 +51,7 @@ def test_only_what_has_expired_and_only_by_the_leader(
         list(islice(other, 2))
         with consumer(name=gone, ttl=0.1) as leaving:
             list(islice(leaving, 2))
-        place = Place(gone, topic, 0)
+        place = RegistryKey(gone, topic, 0)
         eventually(lambda: registry.read().expired(place, now()), what="its end")
         looked = len(asked)
         eventually(lambda: len(asked) > looked + 2, what="one that does not lead")
@@ -64,12 +64,12 @@ def test_only_what_has_expired_and_only_by_the_leader(
         eventually(lambda: len(asked) > looked + 3, what="more sweeps")
         left = registry.read()
         for name in (stays, kept):
-            assert Place(name, topic, 0) in left.entries
+            assert RegistryKey(name, topic, 0) in left.entries
             assert name in left.ttls
             assert groups.committed(admin, name) != {}
         connected.flush()
 
 
-def _is_forgotten(snapshot: Snapshot, place: Place) -> bool:
+def _is_forgotten(snapshot: Snapshot, place: RegistryKey) -> bool:
     """An entry goes before what is known of its name alone."""
     return place not in snapshot.entries and place.name not in snapshot.ttls

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from penstock.consumers import Consumer, Fenced, FlushFailed
-from penstock.consumers.keeper import Keeper
+from penstock.consumers.holding.keeper import Keeper
 from penstock.kafka.errors import BrokerUnavailable
 from waiting import eventually
 

@@ -13,7 +13,7 @@ from topics import Topics
 
 def described(penstock: Commands, topic: str) -> dict[str, object]:
     found: dict[str, object] = json.loads(
-        penstock.done("topic", "describe", topic, "-O", "json").out
+        penstock.done("topic", "describe", topic, "-o", "jsonl").out
     )
     return found
 
@@ -26,8 +26,10 @@ def test_a_topic_from_its_creation_to_its_deletion(penstock: Commands, name: str
     lines = penstock.done("topic", "describe", name).lines
     assert lines == [
         f"Name: {name}",
+        "Type: computed",
         "Partition Count: 2",
         "Replication Factor: 1",
+        "Ignore Rack Assignment: false",
         "Status: provisioned",
         "Reason:",
         "Consumer TTL: none",
@@ -38,7 +40,7 @@ def test_a_topic_from_its_creation_to_its_deletion(penstock: Commands, name: str
     deleted = penstock.done("topic", "delete", name)
     assert deleted.out == f'topic "{name}" deleted\n'
     assert f"{name}/0, {name}/1" in deleted.err
-    listed = penstock.done("consumer", "list", "-O", "json").objects()
+    listed = penstock.done("consumer", "list", "-o", "jsonl").objects()
     assert name not in [each["consumer"] for each in listed]
     assert name not in penstock.done("topic", "list").out
 
@@ -59,9 +61,9 @@ def test_what_exists_is_not_made_again(penstock: Commands, name: str) -> None:
     penstock.done("topic", "create", name)
     again = penstock("topic", "create", name)
     assert again.code == 1
-    assert "exists already" in again.err
+    assert "already exists" in again.err
     kept = penstock.done("topic", "create", name, "-p", "3", "--if-not-exists")
-    assert kept.out == f'topic "{name}" exists already\n'
+    assert kept.out == f'topic "{name}" already exists\n'
     assert described(penstock, name)["partitions"] == 1
 
 
@@ -100,7 +102,7 @@ def test_nothing_is_deleted_if_one_of_them_cannot_be(penstock: Commands, name: s
 def test_internal_topics_are_hidden(penstock: Commands, topics: Topics, name: str) -> None:
     penstock.done("topic", "create", name)
     penstock.done("consume", name, "-d", "-c", name)
-    shown = [topic["name"] for topic in penstock.done("topic", "list", "-O", "json").objects()]
+    shown = [topic["name"] for topic in penstock.done("topic", "list", "-o", "jsonl").objects()]
     assert name in shown
     assert not {"penstock-consumers", "__consumer_offsets"} & set(shown)
     assert "penstock-consumers" in penstock.done("topic", "list", "--all").out

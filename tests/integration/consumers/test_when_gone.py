@@ -26,9 +26,9 @@ def test_it_never_jumps_unasked(penstock: Commands, topic: str, options: tuple[s
         failed = penstock("consume", topic, "-c", topic, "-d", *options)
         assert (failed.code, failed.out) == (1, "")
         assert failed.err.splitlines() == [
-            f'Error: consumer "{topic}" stands at offset 2 in partition 0 of {topic}, which is no '
-            "longer in the log: that goes from 4 to 6 now. Go on with what is there "
-            "(when_gone=earliest, --when-gone earliest), at the end (latest), or reset it."
+            f'Error: consumer "{topic}" is at offset 2 in partition 0 of {topic}, which is no '
+            "longer in the log: the log now has 4 to 6. Go on with the earliest record "
+            "(when_gone=earliest, --when-gone earliest) or at the end (latest), or reset it."
         ]
 
 

@@ -113,5 +113,5 @@ def test_second_broker_on_the_folder_is_refused_at_once(
 
 
 def test_running_broker_is_not_started_twice(broker: EmbeddedBroker) -> None:
-    with pytest.raises(EmbeddedError, match="runs already"):
+    with pytest.raises(EmbeddedError, match="is already running"):
         broker.start()

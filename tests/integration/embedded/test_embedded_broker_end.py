@@ -3,14 +3,13 @@
 import re
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from penstock.embedded import BrokerStartFailed, EmbeddedBroker, Jars, Java
 from processes import gone
+from waiting import eventually
 
 PROGRAM = """
 import pathlib, sys
@@ -21,15 +20,6 @@ broker.start()
 print(broker.pid, broker.bootstrap_servers, flush=True)
 sys.stdin.read()
 """
-
-
-def wait_for(condition: Callable[[], bool], seconds: float) -> bool:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.05)
-    return True
 
 
 def test_bad_setting_is_quoted_from_the_log(tmp_path: Path, java: Java, jars: Jars) -> None:
@@ -70,4 +60,4 @@ def test_java_is_gone_soon_after_its_parent_was_killed(tmp_path: Path, java: Jav
         assert parent.stdout is not None
         pid = int(parent.stdout.readline().split()[0])
         parent.kill()
-    assert wait_for(lambda: gone(pid), 30)
+    eventually(lambda: gone(pid), within=30, what="the broker's end")

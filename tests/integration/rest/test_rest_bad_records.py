@@ -60,15 +60,66 @@ def test_none_is_tolerated(
     assert "Traceback" not in trace
     assert connectors.status(name)["connector"]["state"] == "RUNNING"
 
+    assert collected(tmp_path) == ["1", "2"]
+    assert offset_of(connectors, name) == 2
+
     connectors.stop(name)
-    written = len(collected(tmp_path)) if (tmp_path / "task-0.jsonl").exists() else 0
     position = {"kafka_topic": name, "kafka_partition": 1}
     past = {"partition": position, "offset": {"kafka_offset": 3}}
     connectors.alter_offsets(name, [past])
     connectors.resume(name)
     reach("RUNNING", "RUNNING")
     eventually(lambda: offset_of(connectors, name) == 5, what="the rest")
-    assert len(collected(tmp_path)) == written + 1
+    assert collected(tmp_path) == ["1", "2", "4"]
+
+
+GOOD = 1000
+BAD = {"first": 0, "middle": 500, "last": GOOD}
+"""Offsets of the bad record, which are its places in a batch if all fit into one."""
+
+
+@pytest.mark.parametrize("schemas", ["false", "true"])
+def test_following_the_advice_loses_nothing(
+    connectors: ConnectClient, topics: Topics, name: str, tmp_path: Path, schemas: str
+) -> None:
+    """The file has all but the bad record, wherever that stands."""
+
+    def value(number: int) -> bytes:
+        enveloped = {"schema": {"type": "int32"}, "payload": number}
+        return json.dumps(enveloped if schemas == "true" else number).encode()
+
+    for place, bad in BAD.items():
+        topic = f"{name}-{place}"
+        values = [value(number) for number in range(GOOD)]
+        topics.create(topic)
+        topics.produce(topic, [*values[:bad], b"{nonsense", *values[bad:]])
+        config = {"connector.class": "FileStreamSink", "topics": topic}
+        config |= {**JSON, "value.converter.schemas.enable": schemas}
+        connectors.create(topic, {**config, "file": str(tmp_path / place)})
+
+    def trace(topic: str) -> str:
+        eventually(lambda: connectors.task_status(topic, 0)["state"] == "FAILED", what=topic)
+        return str(connectors.task_status(topic, 0)["trace"])
+
+    for place, bad in BAD.items():
+        topic = f"{name}-{place}"
+        assert f"{topic}-0 at offset {bad}" in trace(topic)
+        assert f"alter its offset of {topic}-0 to {bad + 1} and resume" in trace(topic)
+        assert offset_of(connectors, topic) == bad
+        assert (tmp_path / place).read_text().split() == [str(n) for n in range(bad)]
+        connectors.stop(topic)
+        position = {"kafka_topic": topic, "kafka_partition": 0}
+        past = {"partition": position, "offset": {"kafka_offset": bad + 1}}
+        connectors.alter_offsets(topic, [past])
+        connectors.resume(topic)
+
+    def stand_at_the_end() -> bool:
+        """Past the bad record and the marker of the transaction."""
+        return all(offset_of(connectors, f"{name}-{place}") == GOOD + 2 for place in BAD)
+
+    eventually(stand_at_the_end, what="the rest")
+    for place in BAD:
+        assert (tmp_path / place).read_text().split() == [str(n) for n in range(GOOD)]
 
 
 def test_all_are_tolerated_and_kept_as_dead_letters(

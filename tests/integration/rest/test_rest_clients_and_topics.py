@@ -74,6 +74,6 @@ def test_a_producers_override_reaches_the_producer(
     config = {"connector.class": "FileStreamSource", "topic": name, "file": str(file)}
     connectors.create(name, {**config, "producer.override.max.request.size": "2000"})
     reach("RUNNING", "FAILED")
-    assert "does not take a record of 5000 bytes" in connectors.task_status(name, 0)["trace"]
+    assert "does not accept a record of 5000 bytes" in connectors.task_status(name, 0)["trace"]
     connectors.put_config(name, {**config, "producer.override.max.request.size": "20000"})
     eventually(lambda: topics.values(name) == ["x" * 5000], what="the record")

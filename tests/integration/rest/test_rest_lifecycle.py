@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -166,9 +167,10 @@ def test_nobody_by_that_name(client: ConnectClient, refused) -> None:
 
 def test_the_worker_itself(client: ConnectClient, topics: Topics) -> None:
     root = client.root()
-    assert root["version"] == __version__
+    assert (root["version"], root["penstock_version"]) == ("4.3.1", __version__)
+    assert re.fullmatch(r"[0-9a-f]{16}", root["commit"])
     assert root["kafka_cluster_id"] == topics.admin.list_topics(timeout=20).cluster_id
-    assert set(root) == {"version", "commit", "kafka_cluster_id"}
+    assert set(root) == {"version", "commit", "penstock_version", "kafka_cluster_id"}
     assert client.health() == {
         "status": "healthy",
         "message": "Worker has completed startup and is ready to handle requests.",

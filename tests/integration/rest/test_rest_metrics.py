@@ -11,7 +11,7 @@ import pytest
 
 from clocks import Clock
 from penstock.client import ConnectClient
-from penstock.runtime.auto_restart import AutoRestarter
+from penstock.runtime.running.auto_restart import AutoRestarter
 from penstock.runtime.worker import Worker
 from topics import Topics
 from waiting import eventually

@@ -102,3 +102,18 @@ def test_a_restart_while_paused(
     reach("PAUSED", "PAUSED")
     connectors.resume(name)
     arrive(20)
+
+
+def test_the_tasks_of_a_new_connector_can_be_restarted_at_once(
+    connectors: ConnectClient, name: str, tmp_path: Path
+) -> None:
+    """Clients do just that: they take the answer to a create for the end of it."""
+    for number in range(5):
+        config = {
+            "connector.class": "FileStreamSource",
+            "topic": name,
+            "file": str(tmp_path / f"{number}.txt"),
+        }
+        connectors.create(f"{name}-{number}", config)
+        connectors.restart_task(f"{name}-{number}", 0)
+        assert len(connectors.tasks(f"{name}-{number}")) == 1

@@ -62,7 +62,8 @@ def test_a_sink_goes_on_where_the_group_stands(
     connectors.alter_offsets(name, [entry(name, 0, 4)])
     assert stands(4)
     topics.admin.delete_consumer_groups([group])[group].result(20)
-    assert stands(4), "restored from its copy"
+    assert connectors.offsets(name) == [entry(name, 0, 4)], "known from its copy"
+    assert in_group(topics, group) == [], "a question writes nothing: the next lease does"
     connectors.resume(name)
     eventually(lambda: stands(END), what="the altered offset")
     assert values(tmp_path) == [*RECORDS[3:], *RECORDS[4:]]
@@ -140,14 +141,14 @@ def test_groups_that_are_not_to_be_had(
     assert answer(f"connect-{name}") == (
         400,
         f"Connector {name} keeps its offsets in the same consumer group. Both would read every "
-        f"record and move each other: give one of them another {KEY}.",
+        f"record and overwrite each other's offsets: give one of them another {KEY}.",
     )
     status, text = answer("suite")
     assert status == 400
     assert "\nConsumer group suite conflicts with Connect worker group suite\n" in text
     status, text = answer(" ")
     assert status == 400
-    assert "\n'group.id' names no group: name one, or leave it out\n" in text
+    assert "\n'group.id' is empty: name a group, or remove the key\n" in text
 
     reference = referred(group=f"free-{name}")["group"]
     connectors.put_config(name, {**config, KEY: reference})
@@ -170,5 +171,5 @@ def test_an_offsets_topic_of_a_sources_own_is_warned_of(
     warnings = [line for line in log() if "offsets.storage.topic has no effect" in line]
     assert len(warnings) == 1
     assert f" WARN [{name}|worker] " in warnings[0]
-    assert "kept in the worker's topic penstock-offsets" in warnings[0]
+    assert "stored in the worker's topic penstock-offsets" in warnings[0]
     assert f"own-{name}" not in topics.admin.list_topics(timeout=20).topics

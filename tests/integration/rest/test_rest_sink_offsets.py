@@ -5,9 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from confluent_kafka import Consumer
 
 from penstock.client import ConnectClient
+from penstock.kafka.groups import committed, recommit
+from penstock.runtime.worker import Worker
 from sink_offsets import collected, entry, groups, in_group
 from topics import Topics
 from waiting import eventually
@@ -267,6 +270,57 @@ def test_a_topic_that_was_made_anew_is_read_from_its_beginning(
     eventually(lambda: connectors.offsets(name) == [entry(name, 0, 11)], what="the new place")
 
 
+def test_a_list_of_topics_that_is_out_of_date_lets_nothing_begin_anew(
+    connectors: ConnectClient,
+    topics: Topics,
+    worker: Worker,
+    collecting,
+    name: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As while a broker restarts: a topic is there with some of its partitions, then with all."""
+    topics.create(name, 2)
+    for partition in (0, 1):
+        topics.produce(name, [f"{partition}:old".encode()], partition=partition)
+    collecting()
+    stands = [entry(name, 0, 2), entry(name, 1, 2)]
+    eventually(lambda: connectors.offsets(name) == stands, what="both partitions")
+    ends = worker.herder._context.ends
+    true_list = ends.topics
+    with monkeypatch.context() as partial:
+        partial.setattr(ends, "topics", lambda: {**true_list(), name: 1})
+        connectors.restart(name, include_tasks=True)
+        for partition in (0, 1):
+            topics.produce(name, [f"{partition}:new".encode()], partition=partition)
+        moved = [entry(name, 0, 4), entry(name, 1, 2)]
+        eventually(lambda: connectors.offsets(name) == moved, what="the partition that is listed")
+    moved = [entry(name, 0, 4), entry(name, 1, 4)]
+    eventually(lambda: connectors.offsets(name) == moved, what="the other one")
+    values = sorted(row["value"] for row in collected(tmp_path))
+    assert values == ["0:new", "0:old", "1:new", "1:old"]
+
+
+def test_an_old_offset_that_was_committed_on_a_topic_made_anew(
+    connectors: ConnectClient, topics: Topics, collecting, name: str, tmp_path: Path
+) -> None:
+    """As by a lease that commits in the very moment: only the topic id in its copy tells."""
+    topics.create(name)
+    topics.produce(name, [b"old"] * 3)
+    collecting()
+    eventually(lambda: connectors.offsets(name) == [entry(name, 0, 4)], what="the old records")
+    connectors.pause(name)
+    stood = committed(topics.admin, f"connect-{name}")
+    topics.delete(name)
+    topics.create(name)
+    new = [f"new-{number}" for number in range(10)]
+    topics.produce(name, [value.encode() for value in new])
+    recommit(topics.admin, f"connect-{name}", stood)
+    connectors.resume(name)
+    eventually(lambda: connectors.offsets(name) == [entry(name, 0, 11)], what="the new place")
+    assert [row["value"] for row in collected(tmp_path)][3:] == new
+
+
 def test_a_place_beyond_the_end_fails_the_task(
     connectors: ConnectClient, topics: Topics, collecting, reach, name: str
 ) -> None:
@@ -279,4 +333,4 @@ def test_a_place_beyond_the_end_fails_the_task(
     topics.produce(name, [b"2"])
     reach("RUNNING", "FAILED")
     trace = connectors.status(name)["tasks"][0]["trace"]
-    assert "but this connector stands at 7: the topic was made anew, or has lost" in trace
+    assert "but this connector is at 7: the topic was recreated, or has lost" in trace

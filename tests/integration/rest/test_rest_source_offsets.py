@@ -144,6 +144,38 @@ REFUSALS = [
 ]
 
 
+def test_a_file_that_was_rotated_while_nothing_ran(
+    connectors: ConnectClient, topics: Topics, refused, name: str, tmp_path: Path
+) -> None:
+    """The rest of the old one and all of the new one, although that is longer from the start."""
+    file = tmp_path / "in.txt"
+    file.write_text("old 0\n")
+    topics.create(name)
+    config = {"connector.class": "FileStreamSource", "file": str(file), "topic": name}
+    connectors.create(name, config)
+
+    def at(position: int) -> list[dict[str, Any]]:
+        return [{"partition": {"filename": str(file)}, "offset": {"position": position}}]
+
+    eventually(lambda: connectors.offsets(name) == at(6), what="the old file")
+    connectors.stop(name)
+    with file.rename(tmp_path / "in.txt.1").open("a") as old:
+        old.write("old 1\n")
+    new = [f"new {number}" for number in range(10)]
+    file.write_text("".join(f"{line}\n" for line in new))
+    connectors.resume(name)
+    eventually(lambda: connectors.offsets(name) == at(60), what="the new file")
+    assert topics.values(name) == ["old 0", "old 1", *new]
+
+    connectors.stop(name)
+    status, message = refused(lambda: connectors.alter_offsets(name, at(61)))
+    assert status == 400
+    assert message.startswith(f"{file} has 60 bytes: position 61 is beyond its end.")
+    assert connectors.offsets(name) == at(60)
+    file.write_text("")
+    assert connectors.alter_offsets(name, at(0)) == ALTERED
+
+
 def test_what_a_file_source_refuses(
     connectors: ConnectClient, refused, name: str, tmp_path: Path
 ) -> None:

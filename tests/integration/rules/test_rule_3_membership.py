@@ -45,7 +45,7 @@ def test_a_worker_frozen_for_longer_than_its_session_and_thawed(
         eventually(lambda: len(topics.messages(name, committed=False)) >= 200, what=written)
         frozen.send(signal.SIGCONT)
         insight = "the frozen worker's insight"
-        eventually(lambda: "no longer leads" in frozen.log(), within=120, what=insight)
+        eventually(lambda: "no longer the leader" in frozen.log(), within=120, what=insight)
         limit.write_text("200")
         eventually(lambda: len(topics.values(name)) >= 200, within=90, what="the heir's rest")
         assert numbers_of(topics.values(name), 0) == list(range(200))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 
@@ -12,6 +13,7 @@ from own_cluster import own_topics
 from penstock.client import ConnectClient
 from penstock.embedded import EmbeddedBroker, Jars, Java
 from penstock.kafka import groups
+from penstock.runtime.stores.position_copies import PARTITIONS
 from topics import Topics
 from waiting import eventually
 from worker_process import WorkerProcess
@@ -88,3 +90,25 @@ def test_a_change_made_from_outside_is_noticed(
     groups.recommit(topics.admin, f"connect-{name}", {(name, 0): (1, "")})
     eventually(lambda: _committed(topics, name) == 4, what="the sink's answer")
     assert (tmp_path / "out").read_text() == "1\n2\n3\n2\n3\n"
+
+
+def test_a_frozen_commit_of_another_sink_holds_nobody_up(
+    connectors: ConnectClient, topics: Topics, name: str, tmp_path: Path
+) -> None:
+    """A sink recovers while a neighbour's transaction is open in the partition of its copies."""
+    topics.create(name)
+    topics.produce(name, [b"1"])
+    _create_sink(connectors, name, tmp_path / "out")
+    eventually(lambda: _committed(topics, name) == 2, what="the first offset")
+    frozen = topics.transaction(f"frozen-{name}")
+    try:
+        home = crc32(name.encode()) % PARTITIONS
+        frozen.produce("suite-sink-offsets", b"{}", key=b"neighbour", partition=home)
+        frozen.flush(20)
+        connectors.restart(name, include_tasks=True)
+        topics.produce(name, [b"2"])
+        # Much sooner than the broker would end it.
+        eventually(lambda: _committed(topics, name) == 4, within=40, what="the next offset")
+    finally:
+        frozen.abort_transaction(20)
+    assert (tmp_path / "out").read_text() == "1\n2\n"

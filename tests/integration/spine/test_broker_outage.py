@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import re
+import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,12 +17,41 @@ from topics import Topics, numbers_of
 from waiting import eventually
 from worker_process import WorkerProcess
 
-OUTAGE = 30.0
+FEW_LINES = 10
+OF_CONNECTIONS = re.compile(
+    r"answer|refused|[Dd]isconnect|timed out|transport|brokers are down|FAIL|REQTMOUT|Connect to"
+)
+
+
+def _freeze(broker: EmbeddedBroker) -> Callable[[], None]:
+    os.kill(broker.pid, signal.SIGSTOP)
+    return lambda: os.kill(broker.pid, signal.SIGCONT)
+
+
+def _kill(broker: EmbeddedBroker) -> Callable[[], None]:
+    broker.kill()
+    return broker.start
 
 
 @pytest.mark.heavy
-def test_a_broker_that_goes_away_for_30_s(tmp_path: Path, java: Java, jars: Jars) -> None:
-    """The worker carries on by itself; nothing is lost or repeated."""
+@pytest.mark.parametrize(
+    ("leave", "seconds"),
+    [
+        pytest.param(_freeze, 5.0, id="frozen-5-s"),
+        # Longer than the controller waits for a broker: it then answers that there are none.
+        pytest.param(_freeze, 14.0, id="frozen-14-s"),
+        pytest.param(_kill, 30.0, id="killed-30-s"),
+        pytest.param(_kill, 300.0, id="killed-5-min"),
+    ],
+)
+def test_a_broker_that_goes_away(
+    tmp_path: Path,
+    java: Java,
+    jars: Jars,
+    leave: Callable[[EmbeddedBroker], Callable[[], None]],
+    seconds: float,
+) -> None:
+    """The worker carries on by itself and says so in a few lines; nothing is lost or repeated."""
     limit = tmp_path / "limit"
     limit.write_text("100000")
     out = tmp_path / "out.txt"
@@ -42,17 +75,26 @@ def test_a_broker_that_goes_away_for_30_s(tmp_path: Path, java: Java, jars: Jars
                 within=180,
                 what="records",
             )
+            before_outage = len(worker.log().splitlines())
 
-            broker.kill()
+            come_back = leave(broker)
             gone = time.monotonic()
-            eventually(lambda: not worker.answers(), what="the worker's notice")
-            assert worker.client.status("source")["name"] == "source", "REST does not answer"
-            eventually(lambda: time.monotonic() - gone > OUTAGE, within=OUTAGE + 5, every=1)
-            broker.start()
+            try:
+                eventually(lambda: not worker.answers(), what="the worker's notice")
+                assert worker.client.status("source")["name"] == "source", "REST does not answer"
+                away = lambda: time.monotonic() - gone > seconds  # noqa: E731
+                eventually(away, within=seconds + 5, every=0.5)
+            finally:
+                come_back()
 
             before = len(topics.values("numbers"))
             eventually(lambda: len(topics.values("numbers")) > before + 50, within=90, every=1)
             eventually(worker.healthy, what="health")
+            told = worker.log().splitlines()[before_outage:]
+            about_it = [line for line in told if OF_CONNECTIONS.search(line)]
+            assert len(about_it) <= FEW_LINES, "\n".join(about_it)
+            # Connections to a frozen broker stay: clients notice it only after their own timeouts.
+            assert leave is _freeze or any("does not answer" in line for line in about_it)
             limit.write_text("0")
             _assert_exact(topics, out)
         finally:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from penstock.client import ConnectClient
-from penstock.plugins.file_source import FileStreamSourceConnector
+from penstock.plugins.files.file_source import FileStreamSourceConnector
 from penstock.runtime.worker import Worker
 from runners import resting
 from topics import Topics

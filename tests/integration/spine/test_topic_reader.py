@@ -11,7 +11,7 @@ import pytest
 from confluent_kafka import KafkaException, Producer, TopicPartition
 
 from free_ports import free_port
-from penstock.engine.topic_reader import TopicReader
+from penstock.engine.lease.topic_reader import TopicReader
 from penstock.kafka import librdkafka
 from penstock.kafka.clients import Connection
 from penstock.kafka.errors import LeaseLost
@@ -224,15 +224,35 @@ def test_without_the_library_records_come_one_by_one(
         assert values(read_until(reader, {(name, 0): 3})) == [b"a", b"b"]
 
 
-def test_a_client_that_logs_and_a_broker_that_is_not_there() -> None:
+def test_a_client_that_logs_and_a_broker_that_is_not_there(wanted: dict[str, Any]) -> None:
     """Logs and errors call back into Python, from threads of the library."""
     connection = Connection(f"127.0.0.1:{free_port()}")
-    with closing(TopicReader(connection, {("t", 0): 0}, headers=False)) as reader:
+    with closing(TopicReader(connection, {("t", 0): 0}, **wanted)) as reader:
         for _ in range(20):
             assert reader.read(100, 0.05) == []
 
 
-def test_a_partition_that_does_not_exist(topics: Topics, name: str) -> None:
+@pytest.mark.parametrize("beside", ["no-such-host.invalid:9092", "127.0.0.1:1"])
+def test_a_broker_that_cannot_be_reached_beside_one_that_can(
+    topics: Topics, name: str, wanted: dict[str, Any], beside: str
+) -> None:
+    """It is told of again and again, and nothing is the matter."""
     topics.create(name)
-    with reading(topics, {(name, 7): 0}, headers=False) as reader, pytest.raises(LeaseLost):
+    topics.produce(name, [b"a"])
+    # Sparse connections would leave the bad one alone once a good one is found.
+    settings = {"enable.sparse.connections": False, "reconnect.backoff.max.ms": 100}
+    connection = Connection(f"{beside},{topics.bootstrap_servers}")
+    with closing(TopicReader(connection, {(name, 0): 0}, **wanted, settings=settings)) as reader:
+        assert values(read_until(reader, {(name, 0): 2})) == [b"a"]
+        for _ in range(10):
+            assert reader.read(100, 0.1) == []
+        topics.produce(name, [b"b"])
+        assert values(read_until(reader, {(name, 0): 4})) == [b"b"]
+
+
+def test_a_partition_that_does_not_exist(
+    topics: Topics, name: str, wanted: dict[str, bool]
+) -> None:
+    topics.create(name)
+    with reading(topics, {(name, 7): 0}, **wanted) as reader, pytest.raises(LeaseLost):
         read_until(reader, {(name, 7): 1})

@@ -54,6 +54,8 @@ NOT_HERE = (
 
 KNOWN: tuple[Known, ...] = (
     Known("*", "headers.content-type +", "every error is JSON and says so"),
+    Known("GET /", "body.penstock_version +", "a version of its own, beside that of the API"),
+    Known("GET /?anything=goes", "body.penstock_version +", "the same"),
     Known("GET /connectors//status (no name)", "*", JETTY),
     Known("* (a name with a slash)", "*", JETTY),
     # Bodies.
@@ -107,7 +109,6 @@ KNOWN: tuple[Known, ...] = (
         Known(PLUGIN, f"*recommended_values -{name}", MISSING)
         for name in sorted({plugin.split()[1] for plugin in NOT_HERE})
     ),
-    Known(PLUGIN, "*order +", "both names of the field: `order` until 4.1, `order_in_group` since"),
     Known(PLUGIN, "*order +file.glob", "a key of our own: many files at once"),
     Known(PLUGIN, "*file.glob +", "a key of our own: many files at once"),
     Known(PLUGIN, "*connector.plugin.version.*", "each has versions of its own"),

@@ -1,5 +1,6 @@
 """Commands run as the installed program runs them, on a home of their own."""
 
+import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +35,19 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("FORCE_COLOR", "CLICOLOR_FORCE", "GITHUB_ACTIONS", "PY_COLORS"):
         monkeypatch.delenv(name, raising=False)
     return tmp_path
+
+
+@pytest.fixture(autouse=True)
+def logging_as_before(fresh_levels: None) -> Iterator[None]:
+    """A command may set up the log of its whole process (`log_to`); this one belongs to pytest."""
+    handlers = logging.root.handlers[:]
+    yield
+    added = [handler for handler in logging.root.handlers if handler not in handlers]
+    logging.root.handlers[:] = handlers
+    for handler in added:
+        handler.close()
+    logging.captureWarnings(False)
+    logging.raiseExceptions = True
 
 
 @pytest.fixture

@@ -16,10 +16,11 @@ import pytest
 
 from certificates import make_authority, make_certificate
 from penstock.cli.running import Running
-from penstock.rest import RestServer, create_app, hashed_secrets
-from penstock.rest.protection import Protection
-from penstock.rest.users import read_users
-from penstock.runtime.rest_config import RestConfig, Tls
+from penstock.rest import RestServer, create_app
+from penstock.rest.access import hashed_secrets
+from penstock.rest.access.protection import Protection
+from penstock.rest.access.users import read_users
+from penstock.runtime.config.rest_config import RestConfig, Tls
 
 Run = Callable[..., Any]
 SECRET = "a secret of some length"
@@ -102,13 +103,13 @@ def test_the_environments_token(
     monkeypatch.setenv("PENSTOCK_CA_FILE", str(certificate))
     nobody = run("get", "plugins", "--url", server.url)
     assert nobody.code == 1
-    assert "Next:  Set it to what the worker's operator gave you" in nobody.err
+    assert "Next:  Set PENSTOCK_TOKEN to" in nobody.err
     monkeypatch.setenv("PENSTOCK_TOKEN", f"ann.{SECRET}")
     assert run("get", "plugins", "--url", server.url).code == 0
     refused = run("stop", "connector", "n", "--url", server.url)
     assert refused.code == 1
     assert "needs the role operate, and ann has the role read" in refused.err
-    assert "Have somebody with that role do it" in refused.err
+    assert "Ask somebody with that role to do it" in refused.err
 
 
 def test_the_users_own_worker_is_open_to_its_commands(
@@ -161,5 +162,5 @@ def test_up_refuses_to_open_the_door(
     data = str(home / "data")
     result = run("up", "--host", "0.0.0.0", "--port", "0", "--data-dir", data, *options)  # noqa: S104 (refused)
     assert result.code == 1
-    assert "Others could reach the REST API on 0.0.0.0" in result.err
+    assert "Other machines could reach the REST API on 0.0.0.0" in result.err
     assert "add --insecure" in result.err

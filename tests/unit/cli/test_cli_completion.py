@@ -67,7 +67,7 @@ def complete(herder: Mock, url: str, monkeypatch: pytest.MonkeyPatch) -> Complet
         ("penstock get logger p", ["penstock.runtime"]),
         ("penstock patch logger connector.o", ["connector.orders", "connector.other"]),
         ("penstock patch logger root -l D", ["DEBUG"]),
-        ("penstock get connectors -o ", ["table", "json"]),
+        ("penstock get connectors -o ", ["table", "json", "jsonl"]),
     ],
 )
 def test_what_is_offered(complete: Complete, line: str, offered: list[str]) -> None:

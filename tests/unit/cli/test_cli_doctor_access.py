@@ -36,7 +36,9 @@ def test_what_is_open_is_named() -> None:
 
 
 def test_the_topics_of_a_worker() -> None:
-    defaults = ["penstock-configs", "penstock-offsets", "penstock-status", "penstock-workers"]
+    stores = ["penstock-configs", "penstock-offsets", "penstock-status"]
+    defaults = [*stores, "penstock-workers", "penstock-sink-offsets"]
     assert internal_topics({}) == defaults
     given = {"group.id": "g", "status.storage.topic": "s"}
-    assert internal_topics(given) == ["penstock-configs", "penstock-offsets", "s", "g-workers"]
+    own = ["g-workers", "g-sink-offsets"]
+    assert internal_topics(given) == ["penstock-configs", "penstock-offsets", "s", *own]

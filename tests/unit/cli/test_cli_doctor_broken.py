@@ -13,6 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from blocked_modules import blocking
 from doctor_run import DoctorRun
 from fake_jars import ivy_settings, repository_at
 from fake_java import fake_java
@@ -54,20 +55,6 @@ def answering(answer: bytes) -> Iterator[int]:
         finally:
             server.shutdown()
             thread.join()
-
-
-def blocking(folder: Path, module: str) -> str:
-    """A PYTHONPATH with which a module cannot be imported."""
-    folder.mkdir()
-    (folder / "sitecustomize.py").write_text(
-        "import sys\n"
-        "class Blocker:\n"
-        "    def find_spec(self, name, path=None, target=None):\n"
-        f"        if name.partition('.')[0] == {module!r}:\n"
-        "            raise ModuleNotFoundError(f'No module named {name!r}', name=name)\n"
-        "sys.meta_path.insert(0, Blocker())\n"
-    )
-    return with_path(folder)
 
 
 def test_nothing_broken(doctor: DoctorRun) -> None:
@@ -118,7 +105,7 @@ def test_java_too_old_too_new_and_without_the_module(doctor: DoctorRun, tmp_path
     ):
         assert told in report.out
     assert report.out.endswith(
-        "\n\nOne thing to mend, marked above; then run `penstock doctor` again.\n"
+        "\n\nOne thing to fix, marked above; then run `penstock doctor` again.\n"
     )
 
 
@@ -130,7 +117,7 @@ def test_java_home_that_does_not_fit(doctor: DoctorRun, tmp_path: Path) -> None:
     assert report.code == 0
     assert report.status("Java") == "ok"
     assert report.finding("JAVA_HOME")["status"] == "warning"
-    assert report.finding("JAVA_HOME")["found"] == f"{home} is passed over: {why}"
+    assert report.finding("JAVA_HOME")["found"] == f"{home} is ignored: {why}"
     assert "unset it" in report.finding("JAVA_HOME")["advice"]
 
 
@@ -230,7 +217,7 @@ def test_a_data_folder_that_kafka_has_not_left(doctor: DoctorRun) -> None:
     lock.parent.mkdir(parents=True)
     with lock.open("wb") as file:
         fcntl.lockf(file, fcntl.LOCK_EX)
-        report = doctor.json()
+        report = doctor.json(alone=True)  # such a lock does not keep its own process out
     assert "is in use by another process" in report.finding("data folder")["found"]
 
 

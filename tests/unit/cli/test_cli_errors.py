@@ -22,6 +22,7 @@ from penstock.client import ConnectApiError, ConnectClient, ConnectorFailed, Wai
 from penstock.embedded import DataFolderInUse
 from penstock.rest import listen
 from penstock.runtime.errors import BadRequest, Conflict, InternalError, NotFound, Unavailable
+from penstock.runtime.loggers import Loggers
 
 Run = Callable[..., Any]
 COMMAND = [sys.executable, "-m", "penstock"]
@@ -40,9 +41,8 @@ def worker(herder: Mock, url: str, monkeypatch: pytest.MonkeyPatch) -> Mock:
     [
         (NotFound("Connector n not found"), "penstock get connectors"),
         (NotFound("Unknown connector n"), "penstock get connectors"),
-        (BadRequest("Connectors must be in the STOPPED state"), "penstock stop connector"),
-        (BadRequest("Connector configuration is invalid"), "Correct these values"),
-        (BadRequest("Failed to find any class that ..."), "penstock get plugins"),
+        (BadRequest("An offset is wrong"), "penstock get offsets NAME"),
+        (BadRequest("It is not stopped").advising("Stop it first."), "Stop it first."),
         (Conflict("a rebalance was underway"), "try again in a moment"),
         (Unavailable("The worker is starting"), "Try again in a moment"),
         (InternalError("Request timed out"), "penstock logs"),
@@ -71,7 +71,7 @@ def test_names_that_the_worker_does_not_know(
     run: Run, worker: Mock, args: tuple[str, ...], words: str
 ) -> None:
     worker.logger.side_effect = NotFound("Logger x not found.")
-    worker.set_logger_level.side_effect = NotFound("invalid log level 'loud'.")
+    worker.set_logger_level.side_effect = Loggers().change
     worker.plugin_config.side_effect = NotFound("Unknown plugin x.")
     worker.restart_task.side_effect = NotFound("Unknown task: n-7 of connector n")
     result = run(*args)
@@ -79,16 +79,17 @@ def test_names_that_the_worker_does_not_know(
     assert words in result.err.partition("Next:  ")[2]
 
 
-@pytest.mark.parametrize("task", ["n", "n/", "/0", "n/x", "n/-1"])
+@pytest.mark.parametrize("task", ["n", "n/", "/0", "n/x", "n/-1", "n x", "n -1"])
 def test_what_is_no_task(run: Run, worker: Mock, task: str) -> None:
-    result = run("restart", "task", "--", task)
+    result = run("restart", "task", "--", *task.split())
     assert result.code == 1
     assert "write the connector and a number, as orders/0" in result.err
     worker.restart_task.assert_not_called()
 
 
-def test_restart_task(run: Run, worker: Mock) -> None:
-    assert run("restart", "task", "a/b/1").out == "Task 1 of connector a/b is restarting.\n"
+@pytest.mark.parametrize("words", [("a/b/1",), ("a/b", "1")])
+def test_restart_task(run: Run, worker: Mock, words: tuple[str, ...]) -> None:
+    assert run("restart", "task", *words).out == "Task 1 of connector a/b is restarting.\n"
     worker.restart_task.assert_called_once_with("a/b", 1)
 
 
@@ -196,7 +197,7 @@ def test_data_folder_without_rights(run: Run, home: Path) -> None:
     result = run("up", "--data-dir", str(locked / "data"))
     assert result.code == 1
     assert "Permission denied" in result.err
-    assert "Choose another place" in result.err
+    assert "Choose another path" in result.err
 
 
 def test_data_folder_below_a_file(run: Run, home: Path) -> None:
@@ -209,11 +210,11 @@ def test_data_folder_below_a_file(run: Run, home: Path) -> None:
 @pytest.mark.parametrize(
     ("error", "words"),
     [
-        (PermissionError(13, "Permission denied", "/x"), "Choose another place"),
+        (PermissionError(13, "Permission denied", "/x"), "Choose another path"),
         (OSError(28, "No space left on device"), "--data-dir"),
-        (WaitTimeout("Waited in vain"), "--wait"),
+        (WaitTimeout("Timed out"), "--wait"),
         (ConnectorFailed("Task 0 has FAILED"), "restart connector"),
-        (ConnectApiError(403, "Host 'x' is not a name of this worker"), "localhost"),
+        (ConnectApiError(403, "Host 'x' is not a name").advising("Use localhost."), "localhost"),
     ],
 )
 def test_next_steps(error: Exception, words: str) -> None:
@@ -263,7 +264,6 @@ def test_a_reader_that_has_gone_is_no_error_to_speak_of(
 
 PIPED = [
     ("--help",),
-    ("get", "connectors"),
     ("get", "loggers"),
     ("describe", "connector", "n"),
     ("stop", "connector", "n"),
@@ -275,8 +275,9 @@ PIPED = [
 ]
 
 
-@pytest.mark.parametrize("args", PIPED, ids=" ".join)
-def test_no_colour_into_a_pipe(worker: Mock, args: tuple[str, ...]) -> None:
+@pytest.fixture
+def answering(worker: Mock) -> Mock:
+    """A worker with a connector that can be looked at and not stopped."""
     part = {"state": "RUNNING", "worker_id": "w", "trace": "it failed"}
     worker.status.return_value = {"type": "source", "connector": part, "tasks": [{"id": 0, **part}]}
     worker.info.return_value = {"name": "n", "type": "source", "config": {}}
@@ -284,11 +285,26 @@ def test_no_colour_into_a_pipe(worker: Mock, args: tuple[str, ...]) -> None:
     worker.offsets.return_value = {"offsets": []}
     worker.loggers.return_value = {}
     worker.stop.side_effect = NotFound("Unknown connector n")
-    process = start(*args, stdout=subprocess.PIPE, env={**os.environ, "TERM": "xterm-256color"})
+    return worker
+
+
+def test_no_colour_into_a_pipe(answering: Mock) -> None:
+    environment = {**os.environ, "TERM": "xterm-256color"}
+    process = start("get", "connectors", stdout=subprocess.PIPE, env=environment)
     out, err = process.communicate(timeout=60)
-    assert out + err
+    assert "RUNNING" in out
     assert "\x1b" not in out + err
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("args", PIPED, ids=" ".join)
+def test_no_colour_into_what_is_no_terminal(
+    run: Run, answering: Mock, monkeypatch: pytest.MonkeyPatch, args: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    result = run(*args)
+    assert result.out + result.err
+    assert "\x1b" not in result.out + result.err
 
 
 def on_a_terminal(*args: str, **environment: str) -> str:
@@ -318,5 +334,5 @@ def test_colour_is_for_terminals_and_can_be_refused(monkeypatch: pytest.MonkeyPa
     args = ("get", "connectors", "--url", "nonsense")
     assert COLOUR.search(on_a_terminal(*args))
     refused = on_a_terminal(*args, NO_COLOR="1")
-    assert "is no URL" in refused
+    assert "is not the URL of a worker" in refused
     assert not COLOUR.search(refused)

@@ -43,7 +43,7 @@ def test_a_dry_run_shows_and_acceptable(run: Run, herder: Mock) -> None:
     result = run("import-offsets", FILE, "--dry-run", "--connector", "lines")
     assert result.code == 0
     assert result.out.split() == [
-        *("CONNECTOR", "PARTITION", "OFFSET"),
+        *("Connector", "Partition", "Offset"),
         *("lines", '{"filename":', '"lines.txt"}', '{"position":', "19}"),
     ]
     herder.alter_offsets.assert_not_called()
@@ -84,7 +84,7 @@ def test_files_that_are_none(run: Run, home: Path) -> None:
     text = home / "text"
     text.write_text("no map")
     assert (
-        "is no offsets file of Kafka Connect's standalone mode"
+        "is not an offsets file of Kafka Connect's standalone mode"
         in run("import-offsets", str(text)).err
     )
     missing = run("import-offsets", str(home / "nowhere"))

@@ -14,9 +14,9 @@ import pytest
 from certificates import Certificate, make_authority, make_certificate
 from penstock.cli.service import Service
 from penstock.client import ConnectApiError, ConnectClient, Credentials
-from penstock.rest import hashed_secrets
-from penstock.rest.hashed_secrets import hashed
-from penstock.runtime.rest_config import is_loopback
+from penstock.rest.access import hashed_secrets
+from penstock.rest.access.hashed_secrets import hashed
+from penstock.runtime.config.rest_config import is_loopback
 
 SECRET = "a secret of some length"
 Run = Callable[..., Any]
@@ -68,7 +68,7 @@ def test_a_guarded_worker_answers_those_it_knows(
         assert "version" in ann.root()
     with (
         ConnectClient(guarded.url, credentials=nobody) as stranger,
-        pytest.raises(ConnectApiError, match="wants to know who you are"),
+        pytest.raises(ConnectApiError, match="requires authentication"),
     ):
         stranger.root()
     with pytest.raises(httpx.TransportError):
@@ -85,11 +85,11 @@ def test_without_users_and_tls_it_does_not_start_and_says_what_to_do(
 ) -> None:
     result = run("up", "--host", address, "--port", "0", "--data-dir", str(home / "data"))
     assert result.code == 1
-    assert f"Others could reach the REST API on {address}" in result.err
+    assert f"Other machines could reach the REST API on {address}" in result.err
     for advice in (
         "First set rest.auth.users.file (see `penstock hash-secret`)",
         "rest.ssl.certificate.file with rest.ssl.key.file in --worker-config",
-        "or leave --host out",
+        "or omit --host",
         "add --insecure",
     ):
         assert advice in result.err

@@ -33,11 +33,20 @@ def test_all_commands_are_there() -> None:
     expected |= {
         ("get", what) for what in ("connectors", "offsets", "plugins", "loggers", "logger")
     }
-    expected |= {(verb, "connector") for verb in verbs}
+    expected |= {(verb, "connector") for verb in (*verbs, "patch", "wait")}
+    expected |= {("config", verb) for verb in ("set", "use", "list", "show", "delete")}
     expected |= {("topic", verb) for verb in ("create", "update", "describe", "list", "delete")}
     expected |= {("consumer", verb) for verb in ("list", "delete", "reset", "update", "sweep")}
-    expected |= {("consume",), ("produce",)}
-    expected |= {("logs",), ("patch", "logger"), ("describe", "plugin"), ("restart", "task")}
+    expected |= {("consume",), ("produce",), ("operator", "manifests")}
+    deploy = ("render", "diff", "apply", "scale", "status", "delete")
+    expected |= {("deploy", verb) for verb in deploy}
+    expected |= {
+        ("new", "connector"),
+        ("logs",),
+        ("patch", "logger"),
+        ("describe", "plugin"),
+        ("restart", "task"),
+    }
     assert {path for path, command in ALL if not hasattr(command, "commands")} == expected
 
 

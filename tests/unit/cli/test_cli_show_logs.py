@@ -16,9 +16,9 @@ from waiting import eventually
 Run = Callable[..., Any]
 
 TEXT = """\
-2026-11-16 10:00:00,000 INFO [worker] penstock.runtime.cluster: this worker leads now
-2026-11-16 10:00:00,001 DEBUG [orders|task-0] penstock.engine.source_lease: committed 5 records
-2026-11-16 10:00:00,002 WARN [orders|worker] penstock.runtime.runner: the turn crashed
+2026-11-16 10:00:00,000 INFO [worker] penstock.runtime.cluster.cluster: this worker is the leader
+2026-11-16 10:00:00,001 DEBUG [orders|task-0] penstock.engine.lease.source_lease: committed 5
+2026-11-16 10:00:00,002 WARN [orders|worker] penstock.runtime.running.runner: the turn crashed
 2026-11-16 10:00:00,003 ERROR [orders-2|task-0] x: [orders|task-0] is not this one
 """
 

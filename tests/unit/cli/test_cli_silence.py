@@ -12,7 +12,7 @@ import typer
 from clocks import Clock
 from penstock.cli import consume
 from penstock.cli.beginning import Beginning, refuse_behind
-from penstock.cli.consuming import Ending, Pump, Rows
+from penstock.cli.consume_output import Ending, Pump, Rows
 from penstock.cli.record_printing import print_raw
 from penstock.cli.signals import StoppingSignals
 from penstock.cli.silence import GIVEN_UP_SECONDS, QUIET_SECONDS, TOLD_SECONDS, Silence
@@ -128,11 +128,11 @@ def places(monkeypatch: pytest.MonkeyPatch) -> dict[int, int]:
         def __init__(self, *_: Any) -> None:
             pass
 
-        def places(self, *_: Any) -> dict[int, int]:
+        def offsets(self, *_: Any) -> dict[int, int]:
             return found
 
-    monkeypatch.setattr("penstock.consumers.starting.Ranges", FakeRanges)
-    monkeypatch.setattr("penstock.consumers.starting.find_topic", Mock())
+    monkeypatch.setattr("penstock.consumers.reading.starting.Ranges", FakeRanges)
+    monkeypatch.setattr("penstock.consumers.topic.find_topic", Mock())
     monkeypatch.setattr("penstock.kafka.clients.admin", Mock())
     return found
 

@@ -15,7 +15,7 @@ from penstock.cli import consume
 from penstock.cli.beginning import Beginning
 from penstock.cli.output import warn
 from penstock.consumers import Offset
-from penstock.consumers.entries import Place
+from penstock.consumers.registry.entries import RegistryKey
 
 Run = Callable[..., Any]
 
@@ -53,17 +53,24 @@ def test_where_it_begins(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_option_that_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
     consumer = Mock(options=named("c"), resumed=frozenset({0}))
     ignored, begun = told(monkeypatch, consumer).splitlines()
-    assert "-T does not count: consumer 'c' goes on where it stopped (--reset" in ignored
+    assert "-T is ignored: consumer 'c' goes on where it stopped (--reset" in ignored
     assert "starting where 'c' stopped ..." in begun
+
+
+def test_a_new_name_is_told_in_a_pipe_too(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     fresh = Mock(options=named("c"), resumed=frozenset())
-    assert "does not count" not in told(monkeypatch, fresh)
+    assert "is ignored" not in told(monkeypatch, fresh)
+    told(monkeypatch, fresh, terminal=False)
+    assert capsys.readouterr().err.count("Consumer 'c' is new on topic") == 2
 
 
 @pytest.fixture
 def admin(monkeypatch: pytest.MonkeyPatch) -> Mock:
     """Topics with a consumer, on a terminal."""
     made = Mock()
-    made.consumers.return_value = [Place("c1", "t", 0), Place("c1", "t", 1)]
+    made.consumers.return_value = [RegistryKey("c1", "t", 0), RegistryKey("c1", "t", 1)]
     monkeypatch.setattr("penstock.cli.topic._admin", lambda *_: made)
     return made
 
@@ -72,7 +79,7 @@ def at_a_terminal(monkeypatch: pytest.MonkeyPatch, answer: str) -> None:
     stdin = io.StringIO(answer)
     monkeypatch.setattr(stdin, "isatty", lambda: True)
     monkeypatch.setattr(sys, "stdin", stdin)
-    monkeypatch.setattr("penstock.cli.topic.on_a_terminal", lambda: True)
+    monkeypatch.setattr("penstock.cli.asking.on_a_terminal", lambda: True)
 
 
 @pytest.mark.parametrize(("answer", "code"), [("y\n", 0), ("n\n", 1), ("\n", 1)])

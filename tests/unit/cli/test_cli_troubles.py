@@ -9,7 +9,7 @@ from unittest.mock import Mock
 import pytest
 
 from penstock.cli import consumer, topic
-from penstock.consumers.entries import Place
+from penstock.consumers.registry.entries import RegistryKey
 
 Run = Callable[..., Any]
 
@@ -17,10 +17,10 @@ Run = Callable[..., Any]
 def test_a_sweep_that_could_not_remove_everything(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def sweep(trouble: Callable[[str], object]) -> list[Place]:
+    def sweep(trouble: Callable[[str], object]) -> list[RegistryKey]:
         for text in ("group b is denied.", "group b is denied.", "group c is denied."):
             trouble(text)
-        return [Place("a", "t", 0)]
+        return [RegistryKey("a", "t", 0)]
 
     monkeypatch.setattr(consumer, "_directory", lambda *_: Mock(sweep=sweep))
     result = run("consumer", "sweep")

@@ -14,7 +14,7 @@ from penstock.runtime.errors import BadRequest, NotFound
 Run = Callable[..., Any]
 
 TRACE = "Traceback of a task:\n  [bold]not markup[/]"
-STATUS = {
+STATUS: dict[str, Any] = {
     "name": "n",
     "connector": {"state": "RUNNING", "worker_id": "127.0.0.1:8083"},
     "tasks": [
@@ -40,15 +40,35 @@ def worker(herder: Mock, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_get_connectors(run: Run) -> None:
     result = run("get", "connectors")
     heading, row = result.out.strip().splitlines()
-    assert heading.split() == ["NAME", "TYPE", "STATE", "TASKS", "CLASS"]
+    assert heading.split() == ["Name", "Type", "State", "Tasks", "Class"]
     assert row.split() == ["n", "source", "RUNNING", "1/2", "1", "FAILED", "C" * 200]
     assert "\x1b" not in result.out
-    assert json.loads(run("get", "connectors", "-o", "json").out)["n"]["status"] == STATUS
+    assert json.loads(run("get", "connectors", "-o", "json").out) == [
+        {"name": "n", "status": STATUS, "info": INFO}
+    ]
 
 
 def test_get_offsets(run: Run) -> None:
     assert '{"filename": "[f]"}' in run("get", "offsets", "n").out
-    assert json.loads(run("get", "offsets", "n", "-o", "json").out) == OFFSETS
+    assert json.loads(run("get", "offsets", "n", "-o", "json").out) == OFFSETS["offsets"]
+
+
+def test_no_offsets_yet(run: Run, herder: Mock) -> None:
+    herder.offsets.return_value = {"offsets": []}
+    assert "Connector n has no offsets yet" in run("get", "offsets", "n").err
+
+
+def test_offsets_of_several(run: Run, herder: Mock) -> None:
+    herder.connectors.return_value = ["n", "m"]
+    heading, *rows = run("get", "offsets", "*").out.splitlines()
+    assert heading.split("\t") == ["Connector", "Partition", "Offset"]
+    assert [row.split("\t")[0] for row in rows] == ["m", "n"]
+
+
+def test_get_some_connectors(run: Run) -> None:
+    assert run("get", "connectors", "n*").out.count("\n") == 2
+    missing = run("get", "connectors", "x")
+    assert (missing.code, "No such connector: x" in missing.err) == (1, True)
 
 
 def test_get_plugins(run: Run, herder: Mock) -> None:
@@ -62,7 +82,19 @@ def test_describe_connector(run: Run) -> None:
     text = run("describe", "connector", "n").out
     for part in ("RUNNING", "FAILED", "[bold]not markup[/]", "C" * 200, "t", '{"position": 5}'):
         assert part in text
-    assert json.loads(run("describe", "connector", "n", "-o", "json").out)["info"] == INFO
+    assert json.loads(run("describe", "connector", "n", "-o", "json").out)[0]["info"] == INFO
+
+
+def test_what_runs_without_progress_is_seen(run: Run, herder: Mock) -> None:
+    worker = {"state": "RUNNING", "worker_id": "127.0.0.1:8083"}
+    stuck = {**worker, "id": 0, "trace": "No progress since noon: look at the brokers."}
+    waiting = {**worker, "trace": "The connector has been waiting since noon."}
+    herder.status.return_value = {**STATUS, "connector": waiting, "tasks": [stuck]}
+    row = run("get", "connectors").out.splitlines()[1]
+    assert row.split()[2:-1] == ["RUNNING", "1/1", "1", "stuck", "waiting"]
+    text = run("describe", "connector", "n").out
+    assert "    Warning: No progress since noon: look at the brokers.\n" in text
+    assert "    Warning: The connector has been waiting since noon.\n" in text
 
 
 @pytest.mark.parametrize(
@@ -94,7 +126,7 @@ def test_apply_from_standard_input(run: Run, herder: Mock, monkeypatch: Any) -> 
     ("content", "message"),
     [
         ("{", "is not JSON"),
-        ("[]", "no object"),
+        ("[]", "not an object"),
         ('{"a": "b"}', 'no "name"'),
         ('{"name": 5}', 'no "name"'),
         ('{"name": "n", "config": []}', '"config" must be an object'),
@@ -141,6 +173,34 @@ def test_restart(run: Run, herder: Mock) -> None:
         (False, False),
         (True, True),
     ]
+
+
+def test_a_restart_says_which_tasks_it_leaves_failed(run: Run, herder: Mock) -> None:
+    herder.restart.return_value = None
+    says = run("restart", "connector", "n").out
+    assert says == "Connector n is restarting. 1 task is still FAILED: add --include-tasks.\n"
+    running = [{**task, "state": "RUNNING"} for task in STATUS["tasks"]]
+    herder.status.return_value = {**STATUS, "tasks": running}
+    assert run("restart", "connector", "n").out == "Connector n is restarting.\n"
+
+
+@pytest.mark.parametrize(
+    ("connector", "tasks", "says"),
+    [
+        ("RESTARTING", ["RUNNING"], "Connector n is restarting."),
+        ("RESTARTING", ["RESTARTING"] * 2, "Connector n and 2 tasks are restarting."),
+        ("RUNNING", ["RUNNING", "RESTARTING"], "1 task of connector n is restarting."),
+        ("RUNNING", ["RUNNING"], "Nothing of connector n has FAILED: nothing is restarted."),
+    ],
+)
+def test_only_failed_means_tasks_too(
+    run: Run, herder: Mock, connector: str, tasks: list[str], says: str
+) -> None:
+    planned = [{"id": i, "state": state, "worker_id": "w"} for i, state in enumerate(tasks)]
+    parts = {"connector": {"state": connector, "worker_id": "w"}, "tasks": planned}
+    herder.restart.return_value = {**STATUS, **parts}
+    assert run("restart", "connector", "n", "--only-failed").out == f"{says}\n"
+    herder.restart.assert_called_once_with("n", True, True)
 
 
 def test_delete(run: Run, herder: Mock) -> None:

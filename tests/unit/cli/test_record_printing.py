@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from penstock.cli.record_columns import FORMS, print_values
 from penstock.cli.record_printing import Form, printer
-from penstock.consumers.record import Record
+from penstock.consumers.reading.record import Record
 from penstock.sdk.batches import record_batch
 
 TIME = 1_772_366_400_123
@@ -101,7 +101,7 @@ def test_keys() -> None:
     ],
 )
 def test_json_values(value: bytes | None, expected: object) -> None:
-    printed = shown(Form.JSON, record(value, b"k", headers=[("h", b"1"), ("h", None)]))
+    printed = shown(Form.JSONL, record(value, b"k", headers=[("h", b"1"), ("h", None)]))
     assert printed.count("\n") == 1
     assert json.loads(printed) == {
         "topic": "t",
@@ -115,7 +115,7 @@ def test_json_values(value: bytes | None, expected: object) -> None:
 
 
 def test_json_of_bytes() -> None:
-    found = json.loads(shown(Form.JSON, record(b"\xff", b"\xfe", headers=[("h", b"\xfd")])))
+    found = json.loads(shown(Form.JSONL, record(b"\xff", b"\xfe", headers=[("h", b"\xfd")])))
     assert (base64.b64decode(found["value"]), found["encoding"]) == (b"\xff", "base64")
     assert (base64.b64decode(found["key"]), found["key_encoding"]) == (b"\xfe", "base64")
     (header,) = found["headers"]
@@ -124,7 +124,7 @@ def test_json_of_bytes() -> None:
 
 @given(st.lists(st.binary(max_size=60), min_size=1, max_size=4))
 def test_json_is_always_a_line_for_each_record(values: list[bytes]) -> None:
-    lines = shown(Form.JSON, *map(record, values)).split("\n")
+    lines = shown(Form.JSONL, *map(record, values)).split("\n")
     assert lines.pop() == ""
     assert len(lines) == len(values)
     for line, value in zip(lines, values, strict=True):

@@ -135,7 +135,7 @@ def test_nobody_answers_in_time() -> None:
 
 @pytest.mark.parametrize("url", ["", "localhost:8083", "ftp://x", "http://"])
 def test_urls_that_are_none(url: str) -> None:
-    with pytest.raises(ConnectError, match="no URL"):
+    with pytest.raises(ConnectError, match="is not the URL of a worker"):
         ConnectClient(url)
 
 

@@ -399,7 +399,7 @@ def columns(draw: st.DrawFn) -> tuple[Schema, list[Any]]:
     return schema, draw(st.lists(st.none() | values, min_size=1, max_size=4))
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(columns(), st.sampled_from(["BASE64", "NUMERIC"]), st.integers(0, 2))
 def test_round_trip(column: tuple[Schema, list[Any]], decimal_format: str, skip: int) -> None:
     schema, values = column

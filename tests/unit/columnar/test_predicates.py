@@ -7,10 +7,10 @@ import pickle
 import pyarrow as pa
 import pytest
 
-from penstock.columnar.predicate import Predicate
 from penstock.columnar.predicates import HasHeaderKey, RecordIsTombstone, TopicNameMatches
 from penstock.sdk.batches import HEADERS, record_batch
 from penstock.sdk.errors import ConfigError
+from penstock.sdk.predicates import Predicate
 
 
 def mask(predicate: Predicate, batch: pa.RecordBatch, **config: str) -> list[bool]:

@@ -6,10 +6,10 @@ import pyarrow as pa
 import pytest
 
 from penstock.columnar.regex_router import RegexRouter
-from penstock.columnar.transform import Transform
 from penstock.sdk.batches import TOPIC, record_batch
 from penstock.sdk.config import ConfigDef
 from penstock.sdk.errors import ConfigError
+from penstock.sdk.transforms import Transform
 
 
 def router(regex: str, replacement: str) -> RegexRouter:

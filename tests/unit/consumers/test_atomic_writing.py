@@ -122,7 +122,7 @@ def test_an_outcome_that_nobody_knows_is_not_called_nothing(
 ) -> None:
     monkeypatch.setattr(producing, "ATOMIC_SECONDS", -1)
     producer.steps = [step]
-    with pytest.raises(OutcomeUnknown, match=r"not known whether .* Look at the topic before"):
+    with pytest.raises(OutcomeUnknown, match=r"unknown whether .* Look at the topic before"):
         write()
     assert capsys.readouterr().err == ""
     assert "abort" not in producer.calls

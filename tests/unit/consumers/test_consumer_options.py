@@ -7,15 +7,10 @@ from typing import Any
 
 import pytest
 
-from penstock.consumers import (
-    Consumer,
-    ConsumerConfigExtBuilder,
-    InvalidConsumer,
-    Offset,
-    OffsetManagement,
-    connect,
-)
+from penstock import consumers
+from penstock.consumers import Consumer, InvalidConsumer, Offset, Strategy, rfc
 from penstock.consumers.offset import Kind
+from penstock.consumers.rfc import ConsumerConfigExtBuilder, OffsetManagement, connect
 
 BROKERS: dict[str, Any] = {"bootstrap_servers": "unasked:9092"}
 
@@ -34,11 +29,20 @@ BROKERS: dict[str, Any] = {"bootstrap_servers": "unasked:9092"}
         ({"name": "a", "strategy": "sometimes"}, "strategy is one of auto, manual, none"),
         ({"partitions": [-1]}, "numbered from 0"),
         ({"last": -1}, "0 or more"),
-        ({"share": True}, "need a name"),
-        ({"share": True, "name": "a", "partitions": [0]}, "leave out partitions"),
-        ({"share": True, "name": "a", "until_end": True}, "leave out until_end"),
-        ({"share": True, "name": "a", "strategy": "none"}, "not with the strategy none"),
-        ({"share": True, "name": "a", "reset": Offset.end()}, "cannot reset it"),
+        ({"share": True}, "needs a consumer's name"),
+        (
+            {"share": True, "name": "a", "partitions": [0]},
+            "cannot be combined with partitions or take_over",
+        ),
+        (
+            {"share": True, "name": "a", "until_end": True},
+            "cannot be combined with until_end or last",
+        ),
+        (
+            {"share": True, "name": "a", "strategy": "none"},
+            "cannot be combined with the strategy none",
+        ),
+        ({"share": True, "name": "a", "reset": Offset.end()}, "cannot be combined with reset"),
     ],
 )
 def test_options_that_do_not_go_together(options: dict[str, Any], text: str) -> None:
@@ -47,7 +51,7 @@ def test_options_that_do_not_go_together(options: dict[str, Any], text: str) -> 
 
 
 def test_a_name_means_automatic_and_none_means_nothing_is_stored() -> None:
-    assert Consumer("orders", "c1", **BROKERS).options.management is OffsetManagement.Auto
+    assert Consumer("orders", "c1", **BROKERS).options.management is Strategy.AUTO
     assert not Consumer("orders", **BROKERS).options.stores
 
 
@@ -65,7 +69,7 @@ def test_the_names_of_the_rfc() -> None:
         .topic("mytopic")
         .partition(0)
         .partition(2)
-        .offset_start(Offset.Beginning)
+        .offset_start(rfc.Offset.Beginning)
         .offset_consumer("my-consumer")
         .offset_strategy(OffsetManagement.Manual)
         .offset_flush(3000)
@@ -95,3 +99,17 @@ def test_offsets() -> None:
     assert Offset.at(datetime(2023, 11, 14, tzinfo=UTC)) == Offset(Kind.TIME, 1_699_920_000_000)
     with pytest.raises(ValueError, match="cannot be counted by -1"):
         Offset.from_end(-1)
+
+
+def test_where_to_begin_can_be_a_word() -> None:
+    options = Consumer("orders", "c1", start="end", reset="beginning", **BROKERS).options
+    assert (options.start, options.reset) == (Offset.end(), Offset.beginning())
+    for wrong in ("first", 3):
+        with pytest.raises(InvalidConsumer, match="start is an Offset, or one of beginning, end"):
+            Consumer("orders", "c1", start=wrong, **BROKERS)  # type: ignore[arg-type] # on purpose
+
+
+def test_the_rfc_has_a_module_of_its_own() -> None:
+    assert not set(consumers.__all__) & (set(rfc.__all__) - {"Offset", "Record"})
+    assert not hasattr(Consumer, "offset_commit")
+    assert not hasattr(Offset, "Beginning")

@@ -11,10 +11,10 @@ from confluent_kafka import KafkaError
 from penstock.consumers import directory as room
 from penstock.consumers import topics_admin
 from penstock.consumers.directory import Directory
-from penstock.consumers.entries import Entry, Place, Snapshot, TopicDefaults, now
 from penstock.consumers.errors import NameHeld, NoSuchConsumer
+from penstock.consumers.registry.entries import Entry, RegistryKey, Snapshot, TopicDefaults, now
 from penstock.consumers.slots import Slot
-from penstock.consumers.starting import Topic
+from penstock.consumers.topic import Topic
 from penstock.consumers.topics_admin import TopicsAdmin
 from penstock.kafka import clients, groups
 from penstock.kafka.clients import Connection
@@ -39,7 +39,7 @@ class FakeRegistry:
     def read(self) -> Snapshot:
         return self.kept.copy()
 
-    def write(self, entries: Mapping[Place, Entry | None]) -> None:
+    def write(self, entries: Mapping[RegistryKey, Entry | None]) -> None:
         for place, entry in entries.items():
             if entry is None:
                 self.kept.entries.pop(place, None)
@@ -95,14 +95,14 @@ class World:
             raise self.refused[name]
         self.forgotten.append((name, partitions))
 
-    def put(self, name: str, partition: int = 0, *, expired: bool = False) -> Place:
-        place = Place(name, "t", partition)
+    def put(self, name: str, partition: int = 0, *, expired: bool = False) -> RegistryKey:
+        place = RegistryKey(name, "t", partition)
         seen = now() - (10 * TTL if expired else 0)
         self.registry.kept.entries[place] = Entry(7, "t-1", seen)
         return place
 
     @property
-    def left(self) -> set[Place]:
+    def left(self) -> set[RegistryKey]:
         return set(self.registry.kept.entries)
 
 

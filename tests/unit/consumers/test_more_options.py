@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from penstock.consumers import Consumer, ConsumerConfigExtBuilder, InvalidConsumer
+from penstock.consumers import Consumer, InvalidConsumer
+from penstock.consumers.holding.sharing import settings_of
 from penstock.consumers.options import Options
-from penstock.consumers.sharing import settings_of
+from penstock.consumers.rfc import ConsumerConfigExtBuilder
 
 BROKERS: dict[str, Any] = {"bootstrap_servers": "unasked:9092"}
 

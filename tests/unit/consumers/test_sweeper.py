@@ -25,4 +25,4 @@ def test_a_trouble_that_stays_is_told_once(
         directory.sweep.return_value = []
         one._sweep()
     told = [record.getMessage() for record in caplog.records]
-    assert told == ["expired consumers were not forgotten: denied"] * 2
+    assert told == ["expired consumers were not deleted: denied"] * 2

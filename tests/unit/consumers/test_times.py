@@ -69,7 +69,14 @@ def test_what_is_no_time_says_how_to_write_one(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("seconds", "words"),
-    [(-5, "0 s"), (0.4, "0 s"), (59, "59 s"), (60, "1 min"), (86_399, "23 h"), (200_000, "2 d")],
+    [
+        (-5, "0 sec"),
+        (0.4, "0 sec"),
+        (59, "59 sec"),
+        (60, "1 min"),
+        (86_399, "23 hr"),
+        (200_000, "2 day"),
+    ],
 )
 def test_in_words(seconds: float, words: str) -> None:
     assert in_words(seconds) == words

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.consumers.registry import TOPIC
+from penstock.consumers.registry.registry import TOPIC
 from penstock.consumers.topics_admin import INTERNAL, is_internal
-from penstock.runtime.worker_config import WORKER
+from penstock.runtime.config.worker_config import WORKER
 
 
 @pytest.mark.parametrize(
@@ -16,6 +16,7 @@ from penstock.runtime.worker_config import WORKER
         ("__transaction_state", True),
         (TOPIC, True),
         ("penstock-workers", True),
+        ("penstock-sink-offsets", True),
         ("penstock-orders", False),
         ("orders", False),
         ("_orders", False),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,10 @@ import typer.main
 
 from penstock import consumers
 from penstock.cli.main import app
-from penstock.runtime.worker_config import WORKER
+from penstock.runtime.config.worker_config import WORKER
 
 ROOT = Path(__file__).parents[3]
+SOURCE = ROOT / "src/penstock"
 DOCUMENTS = [
     ROOT / name
     for name in (
@@ -26,6 +28,8 @@ DOCUMENTS = [
         "docs/settings.md",
         "docs/kafka-connect.md",
         "docs/consumers.md",
+        "docs/decisions.md",
+        "docs/sources.md",
         "examples/README.md",
     )
 ]
@@ -60,9 +64,15 @@ def test_commands_exist(document: Path) -> None:
     assert [words for words in named if not is_command(words.split())] == []
 
 
+@cache
+def penstock_command() -> Any:
+    """What `penstock` is, which takes a tenth of a second to put together."""
+    return typer.main.get_command(app)
+
+
 def is_command(words: list[str]) -> bool:
     """Whether the words name a command; words behind a whole command are its arguments."""
-    command = typer.main.get_command(app)
+    command = penstock_command()
     for word in words:
         known = getattr(command, "commands", None)
         if known is None:
@@ -84,7 +94,7 @@ def unknown_options(line: str) -> list[str]:
     """Options in a line of a shell that the command in it does not have."""
     _, found, rest = re.split("# ", line)[0].partition("penstock ")
     words = re.split(r" [|<>]", rest)[0].split()
-    command: Any = typer.main.get_command(app)
+    command = penstock_command()
     while found and words and words[0] in getattr(command, "commands", ()):
         command = command.commands[words.pop(0)]
     known = {name for p in command.params for name in (*p.opts, *p.secondary_opts)}
@@ -125,6 +135,31 @@ def test_paths_of_the_tree_exist() -> None:
     places = [ROOT / name for name in named] + [ROOT / "src/penstock" / room for room in rooms]
     assert len(places) > 20
     assert [str(place) for place in places if not place.exists()] == []
+
+
+@pytest.mark.parametrize("name", ["ARCHITECTURE.md", "docs/decisions.md"])
+def test_modules_and_symbols_of_the_architecture_exist(name: str) -> None:
+    text = (ROOT / name).read_text()
+    modules = re.findall(r"`([a-z]\w*/[\w/]+\.py)`", text)
+    missing = [m for m in modules if not any((b / m).exists() for b in (ROOT, SOURCE))]
+    code = "\n".join(file.read_text() for file in SOURCE.rglob("*.py"))
+    symbols = re.findall(r"`([A-Z][A-Za-z]+)\.(\w+)(?:\([^`]*\))?`", text)
+    unknown = [
+        f"{cls}.{member}"
+        for cls, member in symbols
+        if f"class {cls}" not in code or not re.search(rf"\b{member}\b", code)
+    ]
+    assert len(modules) > 4
+    assert (missing, unknown) == ([], [])
+
+
+def test_every_room_and_sub_room_is_in_the_architecture() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    folders = [file.parent for file in SOURCE.glob("*/__init__.py")]
+    assert len(folders) > 10
+    assert [room.name for room in folders if f"`{room.name}`](#" not in text] == []
+    inside = [file.parent.name for file in SOURCE.glob("*/*/__init__.py")]
+    assert [name for name in inside if f"`{name}`" not in text] == []
 
 
 @pytest.mark.parametrize("example", EXAMPLES)

@@ -4,8 +4,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -13,15 +12,7 @@ import pytest
 
 from penstock.embedded.process import WatchedProcess
 from processes import gone
-
-
-def wait_for(condition: Callable[[], bool], seconds: float = 10) -> bool:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.02)
-    return True
+from waiting import eventually
 
 
 @pytest.fixture
@@ -56,7 +47,7 @@ def test_stop_kills_what_does_not_listen(tmp_path: Path) -> None:
     ready = tmp_path / "ready"
     script = f"trap '' TERM; touch {ready}; while :; do sleep 0.1; done"
     process = WatchedProcess(["sh", "-c", script], tmp_path / "log")
-    assert wait_for(ready.exists)
+    eventually(ready.exists)
     process.stop(timeout=0.2)
     assert process.wait(0) == 128 + signal.SIGKILL
 
@@ -80,7 +71,7 @@ def test_stop_works_without_the_watchdog(sleeper: WatchedProcess) -> None:
     watchdog = psutil.Process(sleeper.pid).parent()
     assert watchdog is not None
     watchdog.kill()
-    assert wait_for(lambda: gone(watchdog.pid))
+    eventually(lambda: gone(watchdog.pid))
     assert sleeper.alive()
     sleeper.stop(timeout=5)
     assert not sleeper.alive()
@@ -102,7 +93,7 @@ def test_ends_with_a_parent_that_is_killed_and_has_other_children(tmp_path: Path
         watched, other = map(int, parent.stdout.readline().split())
         parent.kill()
     try:
-        assert wait_for(lambda: gone(watched))
+        eventually(lambda: gone(watched))
         assert not gone(other)
     finally:
         os.kill(other, signal.SIGKILL)

@@ -23,5 +23,5 @@ def test_a_generation() -> None:
 
 @pytest.mark.parametrize("data", [b"", b"CGMDv2:", b"CGMDv3:\0\0\0\0group\0"])
 def test_anything_else_is_refused(data: bytes) -> None:
-    with pytest.raises(ValueError, match="no consumer group metadata"):
+    with pytest.raises(ValueError, match="not consumer group metadata"):
         generation_of(data)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import ctypes
 import select
 import sys
 from collections.abc import Callable
 from types import SimpleNamespace
 
 import pytest
-from confluent_kafka import Producer
 
-from penstock.kafka import librdkafka
+from penstock.kafka import clients, librdkafka
+from penstock.kafka.clients import Connection
+from penstock.kafka.column_queue import takes_columns
 
 
 @pytest.fixture
@@ -46,12 +48,16 @@ def test_a_machine_of_another_kind_is_left_alone(
 
 
 def test_a_handle_is_that_of_its_client() -> None:
-    """The library itself knows the name that the client was given."""
-    import ctypes
+    """The library itself knows the object that it belongs to."""
+    producer = clients.producer(Connection("127.0.0.1:1"))
+    assert librdkafka.holds(producer)
 
-    from confluent_kafka import cimpl
 
-    name = ctypes.CDLL(cimpl.__file__).rd_kafka_name
-    name.argtypes, name.restype = [ctypes.c_void_p], ctypes.c_char_p
-    producer = Producer({"client.id": "of-this-test"})
-    assert name(librdkafka.handle(producer)).startswith(b"of-this-test#")
+def test_a_client_with_its_handle_elsewhere_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is there instead: another client's handle, other memory, or none at all."""
+    producer, another = (clients.producer(Connection("127.0.0.1:1")) for _ in range(2))
+    other_memory = ctypes.create_string_buffer(64 * 1024)
+    for place in (librdkafka.handle(another), ctypes.addressof(other_memory), 8, 2**63, None):
+        monkeypatch.setattr(librdkafka, "handle", lambda _, place=place: place)
+        assert not librdkafka.holds(producer)
+        assert not takes_columns(producer)

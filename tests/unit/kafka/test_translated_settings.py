@@ -45,7 +45,7 @@ def test_what_has_a_meaning(given: dict[str, str], settings: dict[str, str]) -> 
         ("interceptor.classes", "a.B", "names Java classes"),
         ("key.serializer", "a.B", "names Java classes"),
         ("sasl.jaas.config", "com.sun.security.auth.module.JndiLoginModule required;", "only for"),
-        ("ssl.truststore.location", "/t.jks", "is a JKS file, which cannot be read here"),
+        ("ssl.truststore.location", "/t.jks", "is a JKS file, which is not supported"),
         ("buffer.memory", "much", "a number of bytes"),
     ],
 )

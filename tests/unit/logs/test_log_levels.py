@@ -54,7 +54,7 @@ def test_a_level_is_for_everything_below() -> None:
     everything = levels.changed("connector.c", DEBUG).changed("root", WARN)
     assert (everything.root, everything.loggers, everything.connectors) == (
         WARN,
-        {"httpx": WARN},
+        {"a": WARN, "a.b": WARN, "ab": WARN, "httpx": WARN},
         {},
     )
     assert everything.version == 2
@@ -79,8 +79,13 @@ def test_levels_in_use(caplog: pytest.LogCaptureFixture) -> None:
 
 
 @pytest.mark.usefixtures("fresh_levels")
-def test_talkative_libraries_are_quiet_until_named() -> None:
-    use(in_use().changed("root", DEBUG))
-    assert not logging.getLogger("py4j.clientserver").isEnabledFor(INFO)
+def test_talkative_libraries_are_quiet_until_they_or_all_are_named() -> None:
+    talkative = logging.getLogger("py4j.clientserver")
+    use(in_use().changed("penstock", DEBUG))
+    assert not talkative.isEnabledFor(INFO)
     use(in_use().changed("py4j", DEBUG))
-    assert logging.getLogger("py4j.clientserver").isEnabledFor(DEBUG)
+    assert talkative.isEnabledFor(DEBUG)
+    use(in_use().changed("root", WARN))
+    assert not talkative.isEnabledFor(INFO)
+    use(in_use().changed("root", INFO))
+    assert talkative.isEnabledFor(INFO)

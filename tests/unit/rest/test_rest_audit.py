@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
+from inspect import signature
 from typing import Any
-from unittest.mock import Mock
+from unittest.mock import Mock, create_autospec
 
 import httpx
 import pytest
 
 from audit_lines import audit_lines
 from config_herder import config_herder
-from penstock.rest import audit, audited_herder, create_app
+from penstock.rest import create_app
+from penstock.rest.access import audit
+from penstock.rest.access.audited_herder import AuditedHerder
+from penstock.rest.access.herder_proxy import HerderProxy
 from penstock.rest.herder_api import HerderApi
 from penstock.runtime.errors import BadRequest
 from penstock.sdk.config import HIDDEN
@@ -207,5 +211,18 @@ def test_every_change_that_a_herder_knows_is_told() -> None:
     between_workers = {"verified", "forward", "do_as_told", "take_tasks"}
     known = {name for name in vars(HerderApi) if not name.startswith("_")}
     changes = known - LOOKS - between_workers
-    audited = {name for name in vars(audited_herder._AuditedHerder) if not name.startswith("_")}
-    assert changes == audited | audited_herder.PLAIN
+    audited = {name for name in vars(AuditedHerder) if not name.startswith("_")}
+    assert changes == audited
+
+
+def test_every_call_is_passed_on() -> None:
+    """A protocol's method would answer None in its place."""
+    calls = {name for name in vars(HerderApi) if not name.startswith("_")}
+    assert calls <= vars(HerderProxy).keys()
+    for name in calls:
+        herder = create_autospec(HerderApi)
+        arguments = [object() for _ in signature(getattr(HerderApi, name)).parameters][1:]
+        answer = getattr(HerderProxy(herder), name)(*arguments)
+        called = getattr(herder, name)
+        called.assert_called_once_with(*arguments)
+        assert answer in (called.return_value, None)

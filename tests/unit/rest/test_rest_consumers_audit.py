@@ -12,14 +12,14 @@ import pytest
 
 from audit_lines import audit_lines
 from config_herder import config_herder
-from penstock.consumers.entries import Place
 from penstock.consumers.errors import NameHeld, NoSuchConsumer, NoSuchTopic
+from penstock.consumers.registry.entries import RegistryKey
 from penstock.kafka.clients import Connection
 from penstock.rest import create_app
 from penstock.rest.consumers_api import ConsumersApi
 from served_app import serving
 
-PLACE, OTHER = Place("c", "t", 0), Place("c", "t", 1)
+PLACE, OTHER = RegistryKey("c", "t", 0), RegistryKey("c", "t", 1)
 AT_3 = {"consumer": "c", "topic": "t", "partition": 0, "offset": 3}
 AT_0 = {**AT_3, "offset": 0}
 Lines = Callable[[], list[dict[str, Any]]]

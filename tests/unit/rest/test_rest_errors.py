@@ -95,7 +95,10 @@ def test_huge_body_is_refused(http: httpx.Client) -> None:
         (b'{"a": "1",}', "Unexpected character"),
         (b'{"a": "1"} x', "Unrecognized token 'x': was expecting"),
         (b'{"a":', "Unexpected end-of-input within/between Object entries"),
-        (b'{"a": [', "Unexpected end-of-input: expected close marker for Array"),
+        (b'{"a": [', IN_ARRAY),
+        (b'{"a": {"b": 1', NESTED),
+        (b'{"a": "b", "c": [1 2]}', IN_ARRAY),
+        (b'{"a": "b", "c', "Unexpected end-of-input"),
         (b'{"a": "1\n"}', "Illegal unquoted character ((CTRL-CHAR, code 10)): has to be escaped"),
         (b'{"a": "\\q"}', "Unrecognized character escape 'q' (code 113)"),
         (b'{"a": "\xff"}', "Invalid UTF-8 start byte 0xff"),
@@ -116,6 +119,31 @@ def test_huge_body_is_refused(http: httpx.Client) -> None:
 def test_bodies_that_are_no_config(http: httpx.Client, body: bytes, fragment: str) -> None:
     response = http.put("/connectors/n/config", content=body, headers=JSON)
     assert_error(response, 500, fragment)
+
+
+ENTITIES = "`org.apache.kafka.connect.runtime.rest.entities."
+
+
+@pytest.mark.parametrize(
+    ("body", "fragment"),
+    [
+        (b"[1", f"Cannot deserialize value of type {ENTITIES}ConnectorOffsets` from Array"),
+        (b'{"offsets": {"a" 1}}', "Cannot deserialize value of type `java.util.ArrayList<"),
+        (b'{"offsets": "x" y', "ConnectorOffset>` from String value"),
+        (b'{"offsets": [[1 ', f"of type {ENTITIES}ConnectorOffset` from Array value"),
+        (b'{"offsets": [1 x', f"Cannot construct instance of {ENTITIES}ConnectorOffset`"),
+        (b'{"offsets": [{"partition": [1 2', "java.lang.Object>` from Array value"),
+        (b'{"offsets": [{"partition": {"a": 1}, "offset": 7 ', "Object>` from Integer value"),
+        (b'{"offsets": [{"partition": {"a": 1} "offset"', "was expecting comma to separate Object"),
+        (b'{"offsets": [{"other": 1, x', "Unexpected character ('x' (code 120))"),
+        (b'{"x": [', "Unexpected end-of-input: expected close marker for Array"),
+        (b'{"offsets": [', "Unexpected end-of-input: expected close marker for Array"),
+    ],
+)
+def test_of_two_mistakes_in_offsets_the_first_is_told(
+    http: httpx.Client, body: bytes, fragment: str
+) -> None:
+    assert_error(http.patch("/connectors/n/offsets", content=body, headers=JSON), 500, fragment)
 
 
 def test_malformed_json_says_where(http: httpx.Client) -> None:

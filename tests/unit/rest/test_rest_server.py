@@ -8,7 +8,8 @@ from unittest.mock import Mock
 import httpx
 import pytest
 
-from penstock.rest import RestServer, RestServerError, calls, create_app, listen
+from penstock.rest import RestServer, RestServerError, create_app, listen
+from penstock.rest.http import calls
 
 Running = tuple[RestServer, list[float]]
 

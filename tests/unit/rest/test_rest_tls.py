@@ -13,7 +13,7 @@ import pytest
 from certificates import Certificate, make_authority, make_certificate
 from penstock.client import ConnectClient, ConnectError, Credentials, WorkerUnreachable
 from penstock.rest import RestServer, create_app
-from penstock.runtime.rest_config import RestConfig, Tls
+from penstock.runtime.config.rest_config import RestConfig, Tls
 from penstock.sdk.errors import ConfigError
 
 
@@ -82,9 +82,9 @@ def test_files_that_cannot_be_used_are_told_before_anything_is_served(
 
 def test_tls_needs_both_files() -> None:
     for key in ("rest.ssl.key.file", "rest.ssl.client.ca.file"):
-        with pytest.raises(ConfigError, match=r"rest.ssl.certificate.file has to be set, too"):
+        with pytest.raises(ConfigError, match=r"TLS also requires rest.ssl.certificate.file"):
             RestConfig.from_properties({key: "x"})
-    with pytest.raises(ConfigError, match=r"rest.ssl.key.file has to be set, too"):
+    with pytest.raises(ConfigError, match=r"TLS also requires rest.ssl.key.file"):
         RestConfig.from_properties({"rest.ssl.certificate.file": "x"})
 
 

@@ -9,8 +9,8 @@ import pytest
 from penstock.kafka.errors import BrokerUnavailable
 from penstock.runtime import actions as actions_module
 from penstock.runtime.actions import Actions
+from penstock.runtime.cluster.peers import PeerUnreachable
 from penstock.runtime.errors import InternalError
-from penstock.runtime.peers import PeerUnreachable
 from penstock.runtime.states import Target
 
 NAME, HERE, THERE = "lines", "here:1", "there:1"
@@ -49,7 +49,7 @@ def test_what_another_ran_is_fenced_again_after_it_was_deleted(
 ) -> None:
     leader = Recorded(monkeypatch, THERE)
     leader.unfenced = [2]
-    with pytest.raises(InternalError, match="It is deleted, but a worker out of reach"):
+    with pytest.raises(InternalError, match="It is deleted, but a worker that cannot be reached"):
         leader.actions.delete(NAME)
     assert leader.steps == ["end", "fence", "write", "forget", "fence"]
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from penstock.runtime import callbacks
-from penstock.runtime.callbacks import CallbackHangs, Callbacks
+from penstock.runtime.callbacks import CallbackHangs, Callbacks, contained
 
 
 def test_a_call_answers_and_raises_as_if_made_here() -> None:
@@ -23,6 +23,18 @@ def test_a_call_answers_and_raises_as_if_made_here() -> None:
         with pytest.raises(type(error), match=str(error)):
             calls.call("a", "raising", raising)
     assert calls.call("a", "adding", sum, [1, 2]) == 3
+
+
+@pytest.mark.parametrize("raised", [SystemExit(3), KeyboardInterrupt(), GeneratorExit()])
+def test_what_would_end_the_thread_that_calls_is_an_error_as_any(raised: BaseException) -> None:
+    def raising() -> None:
+        raise raised
+
+    calls = Callbacks()
+    for call in (lambda: calls.call("a", "raising", raising), lambda: contained(raising)):
+        with pytest.raises(RuntimeError, match=f"it raised {type(raised).__name__}") as caught:
+            call()
+        assert caught.value.__cause__ is raised
 
 
 class TooLate(Future[Any]):

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from penstock.runtime.errors import BadRequest, InternalError
-from penstock.runtime.offset_requests import sink_changes, source_changes
+from penstock.runtime.offset_requests import passed_over, sink_changes, source_changes
 
 NO_PARTITION = "The partition for a sink connector offset cannot be null or missing"
 NO_KEYS = (
@@ -130,3 +130,19 @@ def test_source_entries_are_taken_as_they_are() -> None:
         ({"file": "c"}, None),
         (None, {"position": 1}),
     ]
+
+
+@pytest.mark.parametrize(
+    ("offset", "told"),
+    [
+        (1001, "t-0 offsets 500 to 999"),
+        (600, "t-0 offsets 500 to 599"),
+        (501, "t-0 offsets 500 to 500"),
+        (500, ""),
+        (0, ""),
+        (None, ""),
+    ],
+)
+def test_records_that_an_alteration_passes_over(offset: int | None, told: str) -> None:
+    uncommitted = [("t", 0, 500, 1000), ("u", 0, 0, 9)]
+    assert passed_over(uncommitted, {("t", 0): offset, ("t", 1): 7}) == told

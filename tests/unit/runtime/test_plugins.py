@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from penstock.runtime.errors import BadRequest
+from penstock.runtime.errors import BadRequest, NotFound
+from penstock.runtime.herder import Herder
 from penstock.runtime.plugins import Plugins
 
 CODE = """
@@ -23,6 +24,7 @@ class Common:
 class OrdersSourceConnector(Common, SourceConnector):
     version = "2.1"
     connect_class = "com.acme.OrdersSourceConnector"
+    aliases = ("com.other.PurchasesSourceConnector",)
 
 class LedgerSink(Common, SinkConnector):
     pass
@@ -66,6 +68,86 @@ def test_the_names_of_a_connector_that_stands_in_for_a_java_class(install: Insta
     }
     for alias in ("OrdersSourceConnector", "OrdersSource", f"{module}.OrdersSourceConnector"):
         assert plugins.connector(alias) == found
+
+
+def test_a_connector_stands_in_for_several_classes(install: Install) -> None:
+    install(orders="OrdersSourceConnector")
+    plugins = Plugins()
+    found = plugins.connector("com.acme.OrdersSourceConnector")
+    for alias in ("com.other.PurchasesSourceConnector", "PurchasesSourceConnector"):
+        assert plugins.connector(alias) == found
+    assert [p.class_name for p in plugins.connectors].count(found.class_name) == 1
+
+
+def test_a_name_that_differs_only_in_case_is_found(install: Install) -> None:
+    install(orders="OrdersSourceConnector")
+    plugins = Plugins()
+    found = plugins.connector("com.acme.OrdersSourceConnector")
+    assert plugins.connector("com.acme.ordersSourceConnector") == found
+    assert plugins.connector("com.other.purchasessourceconnector") == found
+    assert plugins.converter("jsonconverter") == plugins.converter("JsonConverter") is not None
+
+
+def test_an_exact_name_goes_before_one_that_differs_in_case(install: Install) -> None:
+    code = CODE + "class ordersSourceConnector(Common, SourceConnector):\n    pass\n"
+    module = install(code, upper="OrdersSourceConnector", lower="ordersSourceConnector")
+    plugins = Plugins()
+    found = plugins.connector("ordersSourceConnector")
+    assert found.class_name == f"{module}.ordersSourceConnector"
+    with pytest.raises(BadRequest, match="More than one connector matches alias ORDERSSOURCE"):
+        plugins.connector("ORDERSSOURCE")
+
+
+NEEDY = "import a_module_of_the_extra.deep\n" + CODE
+
+
+def test_a_plugin_without_its_extra_is_listed_and_says_what_to_install(
+    install: Install, caplog: pytest.LogCaptureFixture
+) -> None:
+    target = "OrdersSourceConnector [s3]"
+    module = install(NEEDY, orders=target, ledger="LedgerSink [s3,gcs]")
+    plugins = Plugins()
+    herder = Herder(plugins, "cluster")
+    listed = {plugin["class"]: plugin["type"] for plugin in herder.plugins()}
+    assert listed[f"{module}.OrdersSourceConnector"] == "source"
+    assert listed[f"{module}.LedgerSink"] == "sink"
+    asked = ("com.acme.ordersSourceConnector", f"{module}.OrdersSourceConnector", "orders")
+    for name in asked:
+        with pytest.raises(BadRequest) as refused:
+            herder.validate(name, {"connector.class": name})
+        assert str(refused.value) == (
+            "orders needs a_module_of_the_extra, which is not installed. "
+            f'Run: pip install "{module}[s3]", then restart the worker.'
+        )
+    with pytest.raises(BadRequest, match=rf'pip install "{module}\[s3,gcs\]"'):
+        plugins.connector("LedgerSink")
+    with pytest.raises(NotFound, match=rf'pip install "{module}\[s3,gcs\]"'):
+        herder.plugin_config("LedgerSink")
+    assert "Traceback" not in caplog.text
+    assert plugins.connector("FileStreamSource").type == "source"
+
+
+def test_a_converter_without_its_extra_says_what_to_install(install: Install) -> None:
+    module = install(NEEDY, group="penstock.converters", avro="AvroConverter [avro]")
+    herder = Herder(Plugins(), "cluster")
+    everything = {plugin["class"]: plugin["type"] for plugin in herder.plugins(False)}
+    assert everything[f"{module}.AvroConverter"] == "converter"
+    config = {"name": "n", "topic": "t", "file": "f", "connector.class": "FileStreamSource"}
+    config["value.converter"] = "io.confluent.connect.avro.AvroConverter"
+    answer = herder.validate("FileStreamSource", config)
+    values = {each["value"]["name"]: each["value"] for each in answer["configs"]}
+    (error,) = values["value.converter"]["errors"]
+    assert f'Run: pip install "{module}[avro]"' in error
+
+
+def test_a_module_of_its_own_that_is_missing_is_a_defect(
+    install: Install, caplog: pytest.LogCaptureFixture
+) -> None:
+    before = {p["class"] for p in Herder(Plugins(), "cluster").plugins()}
+    code = "import sys; raise ModuleNotFoundError(name=__name__ + '.inner')"
+    module = install(code, broken="Anything [s3]")
+    assert {p["class"] for p in Herder(Plugins(), "cluster").plugins()} == before
+    assert f"plugin broken ({module}:Anything [s3]) cannot be loaded" in caplog.text
 
 
 def test_a_connector_of_its_own_is_listed_by_its_python_name(install: Install) -> None:
@@ -130,7 +212,7 @@ def test_a_broken_plugin_is_named_in_the_log_and_left_out(
 
 def test_the_kinds_come_in_kafka_connects_order() -> None:
     plugins = Plugins()
-    types = [plugin.type for plugin in plugins.all()]
+    types = [plugin.type for plugin in plugins.listed(connectors_only=False)]
     assert list(dict.fromkeys(types)) == [
         *("sink", "source", "transformation", "predicate", "converter", "header_converter")
     ]
@@ -148,3 +230,22 @@ def test_converters_and_transforms_answer_to_all_their_names() -> None:
     assert transform is not None
     assert plugins.transform("RegexRouter") == transform
     assert plugins.transform("JsonConverter") is None
+
+
+def test_a_connector_that_was_installed_since_needs_a_restart(install: Install) -> None:
+    plugins = Plugins()
+    assert plugins.connectors
+    install(orders="OrdersSourceConnector")
+    with pytest.raises(BadRequest, match="Failed to find any class") as refused:
+        plugins.connector("OrdersSource")
+    assert "installed after this worker started: restart" in refused.value.next_step
+    with pytest.raises(BadRequest) as unknown:
+        plugins.connector("Nothing")
+    assert "penstock get plugins" in unknown.value.next_step
+
+
+def test_a_connector_that_does_not_load_is_not_called_new(install: Install) -> None:
+    install("import nothing_of_this_name", broken="BrokenConnector")
+    with pytest.raises(BadRequest) as refused:
+        Plugins().connector("Broken")
+    assert "could not be loaded" in refused.value.next_step

@@ -9,15 +9,16 @@ from typing import Any
 
 import pytest
 
-from penstock.kafka import groups
+from penstock.kafka.sink_copies import SinkGroup
 from penstock.kafka.topics import Position
 from penstock.runtime import sink_keeper
-from penstock.runtime.override_policy import OverridePolicy
+from penstock.runtime.config.override_policy import OverridePolicy
+from penstock.runtime.config.worker_rules import Rules
 from penstock.runtime.plugins import Plugins
-from penstock.runtime.sink_groups import SinkGroups
 from penstock.runtime.sink_keeper import SinkKeeper
 from penstock.runtime.states import Target
-from penstock.runtime.worker_rules import Rules
+from penstock.runtime.stores.sink_groups import SinkGroups
+from penstock.runtime.stores.sink_snapshot import Positions
 
 KEY = "consumer.override.group.id"
 SINK = {"connector.class": "FileStreamSink", "topics": "t"}
@@ -30,13 +31,31 @@ PLACE: dict[Position, tuple[int, str]] = {("t", 0): (3, "")}
 
 
 @pytest.fixture
-def renewed(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Any]]:
+def steps() -> list[str]:
+    """What was done, in order."""
+    return []
+
+
+@pytest.fixture
+def renewed(monkeypatch: pytest.MonkeyPatch, steps: list[str]) -> list[tuple[str, Any]]:
     """The groups whose offsets were committed again."""
     calls: list[tuple[str, Any]] = []
-    monkeypatch.setattr(sink_keeper, "restored_positions", lambda *_: PLACE)
-    monkeypatch.setattr(
-        groups, "recommit", lambda _, group, offsets: calls.append((group, offsets))
-    )
+
+    class Writes:
+        def __init__(self, _: object, sink: SinkGroup) -> None:
+            steps.append("fence")
+            self.group = sink.group_id
+
+        def write(self, offsets: Any) -> None:
+            steps.append("write")
+            calls.append((self.group, offsets))
+
+    def read(*_: object) -> Positions:
+        steps.append("read")
+        return Positions(committed=PLACE)
+
+    monkeypatch.setattr(sink_keeper, "SinkWrites", Writes)
+    monkeypatch.setattr(sink_keeper, "known_positions", read)
     return calls
 
 
@@ -63,6 +82,14 @@ def keep(policy: str, *, leading: bool = True) -> None:
 def test_each_in_its_group(renewed: list[tuple[str, Any]]) -> None:
     keep("All")
     assert renewed == [("connect-own", PLACE), ("mine", PLACE)]
+
+
+def test_what_is_read_before_the_fence_is_never_written(
+    renewed: list[tuple[str, Any]], steps: list[str]
+) -> None:
+    """Others may move the sink between the reading and the writing of a worker that freezes."""
+    keep("All")
+    assert steps == ["fence", "read", "write"] * 2
 
 
 def test_a_group_that_the_policy_does_not_allow_is_left_alone(

@@ -1,0 +1,243 @@
+"""A connector that misbehaves in a callback, in every way and every callback.
+
+The worker and its other connectors carry on, the status says what happened, and stop works.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from penstock.client import ConnectApiError
+from topics import Topics
+from waiting import eventually
+from worker_process import WorkerProcess
+
+pytestmark = pytest.mark.heavy
+
+RECORDS = 20
+CALLED_OFF = 120.0
+"""Seconds within which whatever does not return is given up, on a busy machine."""
+SOURCE_TASK = ("task.start", "task.poll", "task.stop")
+SINK_TASK = ("task.start", "task.open", "task.put", "task.flush", "task.stop")
+RETURNS = ("leaks", "forks")
+RAISES = {"raises": "ValueError", "exits": "SystemExit", "interrupts": "KeyboardInterrupt"}
+HANGS = ("blocks", "prints")
+Part = Callable[[str], dict[str, Any]]
+_numbers = itertools.count()
+
+
+@dataclass
+class Stage:
+    """The worker, and how connectors that misbehave in one way are made on it."""
+
+    worker: WorkerProcess
+    topics: Topics
+    folder: Path
+    release: Path
+    how: str
+
+    def source(self, where: str, state: str | None = None) -> str:
+        """A source that misbehaves there."""
+        return self._create("MisbehavingSource", where, {"count": str(RECORDS)}, state)
+
+    def sink(self, where: str) -> str:
+        """A sink that misbehaves there, with something to write."""
+        name = self._create("MisbehavingSink", where, {"out": str(self.folder)}, None)
+        self.topics.produce(name, [b"%d" % number for number in range(RECORDS)])
+        return name
+
+    def _create(self, kind: str, where: str, keys: dict[str, str], state: str | None) -> str:
+        name = f"{kind.lower()}-{where.replace('.', '-')}-{self.how}-{next(_numbers)}"
+        place = {"topic" if kind.endswith("Source") else "topics": name}
+        misbehaviour = {
+            "misbehave.in": where,
+            "misbehave.how": self.how,
+            "misbehave.until": str(self.release),
+        }
+        self.topics.create(name)
+        config = {"connector.class": kind, **place, **keys, **misbehaviour}
+        self.worker.client.create(name, config, state)
+        return name
+
+    def connector(self, name: str) -> dict[str, Any]:
+        """The connector's part of the status."""
+        return dict(self.worker.client.status(name)["connector"])
+
+    def task(self, name: str) -> dict[str, Any]:
+        """The task's part of the status; empty while there is none."""
+        tasks = self.worker.client.status(name)["tasks"]
+        return dict(tasks[0]) if tasks else {}
+
+    def failed(self, part: Part, name: str, *words: str) -> None:
+        """Wait until a connector or its task is FAILED; its trace must hold the words."""
+
+        def trace() -> str:
+            found = part(name)
+            return str(found["trace"]) if found.get("state") == "FAILED" else ""
+
+        told = eventually(trace, within=CALLED_OFF, every=0.5, what=f"{name} FAILED with {words}")
+        assert [word for word in words if word not in told] == [], told
+
+    def running(self, name: str) -> None:
+        """Wait until a connector and its task are RUNNING."""
+        eventually(lambda: self.task(name).get("state") == "RUNNING", what=f"{name} RUNNING")
+        assert self.connector(name)["state"] == "RUNNING"
+
+    def moved(self, name: str) -> None:
+        """Wait until a connector has moved all records, and is as it should be."""
+        eventually(
+            lambda: len(self.topics.values(name)) == RECORDS, within=120, every=0.5, what=name
+        )
+        self.running(name)
+
+    def stops(self, *names: str) -> None:
+        """Stop them, see that they are, and delete them."""
+        for name in names:
+            self.worker.client.stop(name)
+            eventually(self._stopped(name), what=f"{name} STOPPED")
+            self.worker.client.delete(name)
+
+    def _stopped(self, name: str) -> Callable[[], bool]:
+        return lambda: bool(self.connector(name)["state"] == "STOPPED")
+
+    def told(self, name: str, word: str) -> None:
+        """Wait until the status of a connector has the word, whatever its state."""
+        eventually(
+            lambda: word in str(self.connector(name)), within=CALLED_OFF, every=0.5, what=word
+        )
+
+    def logged(self, name: str, word: str) -> None:
+        """Wait until the worker's log has the word in a line about the connector."""
+
+        def found() -> bool:
+            lines = self.worker.log().splitlines()
+            return any(f"[{name}|" in line and word in line for line in lines)
+
+        eventually(found, within=CALLED_OFF, every=0.5, what=f"{word} in the log of {name}")
+
+    def flushed(self, name: str) -> None:
+        """Wait until a sink has taken all records, and is as it should be."""
+
+        def committed() -> bool:
+            offsets = self.worker.client.offsets(name)
+            return bool(offsets) and offsets[0]["offset"]["kafka_offset"] >= RECORDS
+
+        eventually(committed, what=f"{name} at its end", every=0.5)
+        self.running(name)
+
+
+@pytest.fixture
+def stage(
+    victim: WorkerProcess, topics: Topics, tmp_path: Path, release: Path, how: str
+) -> Iterator[Stage]:
+    """The worker; a source that behaves must move its records after all that has happened."""
+    stage = Stage(victim, topics, tmp_path, release, how)
+    yield stage
+    bystander = stage.source("")
+    stage.moved(bystander)
+    stage.stops(bystander)
+    assert victim.healthy()
+
+
+@pytest.mark.parametrize("how", RAISES)
+def test_callbacks_of_the_connector_that_raise(stage: Stage, how: str) -> None:
+    names = {where: stage.source(where) for where in ("start", "task_configs", "look", "plan")}
+    for where in ("start", "task_configs"):
+        stage.failed(stage.connector, names[where], RAISES[how])
+    # The contract says of look and plan: it is logged, and they are asked again. So the state
+    # stays, and what happens is told beside it.
+    for where in ("look", "plan"):
+        stage.told(names[where], RAISES[how])
+    assert not any(stage.topics.values(names[where]) for where in ("look", "plan"))
+    stage.stops(*names.values())
+
+
+@pytest.mark.parametrize("how", RAISES)
+def test_a_stop_that_raises(stage: Stage, how: str) -> None:
+    name = stage.source("stop")
+    stage.moved(name)
+    stage.stops(name)
+
+
+@pytest.mark.parametrize("how", [*RAISES, *HANGS])
+def test_requests_whose_callback_raises_or_hangs(stage: Stage, how: str) -> None:
+    altered = stage.source("alter_offsets", "STOPPED")
+    entries = [{"partition": {"task": 0}, "offset": {"next": 3}}]
+    for request in (
+        lambda: stage.source("validate"),
+        lambda: stage.worker.client.alter_offsets(altered, entries),
+    ):
+        with pytest.raises(ConnectApiError, match=RAISES.get(how, "callback does not return")):
+            request()
+    stage.release.touch()
+    stage.worker.client.delete(altered)
+
+
+@pytest.mark.parametrize("how", HANGS)
+def test_callbacks_of_the_connector_that_do_not_return(stage: Stage, how: str) -> None:
+    stopping = stage.source("stop")
+    stage.moved(stopping)
+    names = [stage.source(where) for where in ("start", "task_configs", "look", "plan")]
+    bystander = stage.source("")
+    stage.moved(bystander)
+    stage.stops(bystander)
+    for name in names:
+        stage.failed(stage.connector, name, "callback does not return")
+    stage.stops(*names, stopping)
+
+
+@pytest.mark.parametrize("how", RETURNS)
+def test_callbacks_of_the_connector_that_leave_something_behind(stage: Stage, how: str) -> None:
+    callbacks = ("validate", "start", "task_configs", "look", "plan", "stop")
+    names = [stage.source(where) for where in callbacks]
+    for name in names:
+        stage.moved(name)
+    stage.stops(*names)
+
+
+@pytest.mark.parametrize("how", RAISES)
+def test_callbacks_of_a_task_that_raise(stage: Stage, how: str) -> None:
+    names = [*map(stage.source, SOURCE_TASK), *map(stage.sink, SINK_TASK)]
+    for name in names:
+        stage.failed(stage.task, name, RAISES[how])
+    assert all(stage.connector(name)["state"] == "RUNNING" for name in names)
+    stage.stops(*names)
+
+
+@pytest.mark.parametrize("how", HANGS)
+def test_callbacks_of_a_task_that_do_not_return(stage: Stage, how: str) -> None:
+    for create, callbacks in ((stage.source, SOURCE_TASK), (stage.sink, SINK_TASK)):
+        names = [create(where) for where in callbacks]
+        bystander = stage.source("")
+        stage.moved(bystander)
+        for name in names[:-1]:
+            stage.failed(stage.task, name, "did not return", "misbehaving.py")
+        # By the time that a task is told to stop, all it has moved is committed: there is nothing
+        # left to do, so it is not tried again, and does not fail.
+        stage.logged(names[-1], "expired")
+        stage.stops(*names, bystander)
+
+
+@pytest.mark.parametrize("how", HANGS)
+def test_stop_while_a_callback_of_a_task_does_not_return(stage: Stage, how: str) -> None:
+    names = [stage.source("task.poll"), stage.sink("task.put")]
+    for name in names:
+        stage.running(name)
+    stage.stops(*names)
+
+
+@pytest.mark.parametrize("how", RETURNS)
+def test_callbacks_of_a_task_that_leave_something_behind(stage: Stage, how: str) -> None:
+    sources = [stage.source(where) for where in SOURCE_TASK]
+    sinks = [stage.sink(where) for where in SINK_TASK]
+    for name in sources:
+        stage.moved(name)
+    for name in sinks:
+        stage.flushed(name)
+    stage.stops(*sources, *sinks)

@@ -1,0 +1,127 @@
+"""Every hint leads somewhere: the commands that texts name exist, with the options they name."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer.main
+
+from penstock.cli import commands
+from penstock.cli.main import app
+
+Run = Callable[..., Any]
+
+SOURCE = Path(commands.__file__).parents[1]
+IN_TEXT = re.compile(r"`(penstock [^`]+)`")
+ROOT: Any = typer.main.get_command(app)
+
+
+def texts(file: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+        if isinstance(node, ast.JoinedStr):
+            yield "".join(
+                str(part.value) if isinstance(part, ast.Constant) else "VALUE"
+                for part in node.values
+            )
+
+
+def hints() -> Iterator[tuple[str, str]]:
+    for file in sorted(SOURCE.rglob("*.py")):
+        for text in texts(file):
+            for found in IN_TEXT.findall(text):
+                yield f"{file.relative_to(SOURCE)}", found
+    for words in commands.MEANT.values():
+        yield "MEANT", f"penstock {words}"
+
+
+def wrong(line: str) -> str:
+    """What is wrong with a command line; only its words are looked at, not its values."""
+    command: Any = ROOT
+    words = shlex.split(line.split(" | ", maxsplit=1)[0].replace("...", ""))[1:]
+    while words and not words[0].startswith("-") and hasattr(command, "commands"):
+        word = words.pop(0)
+        if word not in command.commands:
+            return f"no command {word}"
+        command = command.commands[word]
+    known = {option for each in command.params for option in each.opts} | {"-h", "--help"}
+    unknown = [w for w in words if w.startswith("-") and w != "-" and w.split("=")[0] not in known]
+    return f"no option {unknown}" if unknown else ""
+
+
+def test_every_command_in_a_text_exists() -> None:
+    found = list(hints())
+    assert len(found) > 60, "they are looked for in the wrong place"
+    mistakes = {f"{where}: {line}": wrong(line) for where, line in found}
+    assert {line: why for line, why in mistakes.items() if why} == {}
+
+
+def test_what_is_looked_for_can_be_wrong() -> None:
+    assert wrong("penstock get conectors") == "no command conectors"
+    assert wrong("penstock stop connector NAME --now") == "no option ['--now']"
+    assert wrong("penstock stop connector NAME --wait 3") == ""
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("status", "`penstock describe connector NAME`"),
+        ("list", "`penstock get connectors`"),
+        ("pause js", "`penstock pause connector js`"),
+        ("restart js --only-failed", "`penstock restart connector js --only-failed`"),
+        ("pause connectors js", "`penstock pause connector js`"),
+        ("get connector", "`penstock get connectors`"),
+        ("resrart connector js", "`penstock restart connector js`"),
+        ("consumer lst", "`penstock consumer list`"),
+    ],
+)
+def test_a_wrong_word_is_answered_with_what_was_meant(run: Run, line: str, meant: str) -> None:
+    result = run(*line.split())
+    assert result.code == 2
+    assert f"Did you mean {meant}?" in result.err
+
+
+def test_a_word_that_means_nothing_is_answered_with_what_there_is(run: Run) -> None:
+    assert "takes one of: connectors, offsets, plugins" in run("get", "xyz").err
+    assert "Did you mean" not in run("xyz").err
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (("up", "--port", "many"), "this must be a whole number"),
+        (("up", "--port", "-1"), "this must be greater than or equal to 0"),
+        (("get", "connectors", "-o", "xml"), "'xml' is not one of 'table', 'json', 'jsonl'"),
+    ],
+)
+def test_wrong_values_in_plain_words(run: Run, args: tuple[str, ...], words: str) -> None:
+    result = run(*args)
+    assert result.code == 2
+    assert words in result.err
+    assert "Input should" not in result.err
+    assert "Value error" not in result.err
+
+
+def every_command(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    yield path
+    for name, each in getattr(command, "commands", {}).items():
+        yield from every_command(each, (*path, name))
+
+
+@pytest.mark.parametrize("path", list(every_command(ROOT)), ids=" ".join)
+def test_help_on_80_columns(
+    run: Run, monkeypatch: pytest.MonkeyPatch, path: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    text = run(*path, "--help").out
+    assert max(map(len, text.splitlines())) <= 80
+    assert "<bool>" not in text
+    assert not re.search(r"\w\.\.\.$", text, re.MULTILINE), "a summary is cut"
+    assert "…" not in text

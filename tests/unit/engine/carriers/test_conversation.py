@@ -1,0 +1,127 @@
+"""A carrier's process and its worker's hub, over a real connection; leases are played."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from penstock.engine.carriers.book import News
+from penstock.engine.carriers.holdings import Holdings
+from penstock.engine.carriers.hub import Hub
+from penstock.engine.carriers.link import Link
+from penstock.engine.carriers.process import CarrierProcess, Summons
+from played_carriers import PlayedCarrier
+from waiting import eventually
+
+
+class Desk:
+    """The worker's side."""
+
+    def __init__(self) -> None:
+        self.hub = Hub("127.0.0.1")
+        self.reports: dict[str, Any] = {}
+        self.lost: list[str] = []
+        self.link = Link(dict, self._note)
+        self.hub.expect(self.link)
+
+    def _note(self, _link: Link, news: News) -> None:
+        self.reports.update(news.reports)
+        self.lost += news.lost
+
+    def play(self, **more: Any) -> PlayedCarrier:
+        return PlayedCarrier(self.hub, self.link, **more)
+
+
+@pytest.fixture
+def desk() -> Iterator[Desk]:
+    desk = Desk()
+    yield desk
+    desk.hub.close()
+
+
+def test_a_lease_is_handed_over_and_reported(desk: Desk) -> None:
+    carrier = desk.play()
+    desk.link.book.give("l1", {})
+    eventually(lambda: len(carrier.holdings) == 1)
+    desk.link.book.finish("l1")
+    desk.link.tell()
+    eventually(lambda: desk.reports == {"l1": "finished"})
+    assert desk.link.book.end()
+    desk.link.tell()
+    eventually(lambda: carrier.ended)
+    assert not carrier.left.is_set()
+
+
+def test_a_broken_connection_is_no_death(desk: Desk) -> None:
+    carrier = desk.play()
+    desk.link.book.give("l1", {})
+    eventually(lambda: len(carrier.holdings) == 1)
+    channel = desk.link._channel
+    assert channel is not None
+    channel.close()
+    eventually(lambda: desk.link.connected and desk.link._channel is not channel)
+    desk.link.book.finish("l1")
+    desk.link.tell()
+    eventually(lambda: desk.reports == {"l1": "finished"})
+    assert desk.lost == []
+
+
+def test_a_worker_that_is_gone_orphans_every_lease(desk: Desk) -> None:
+    carrier = desk.play()
+    desk.link.book.give("l1", {})
+    eventually(lambda: len(carrier.holdings) == 1)
+    desk.hub.close()
+    eventually(lambda: carrier.ended)
+    assert not carrier.left.is_set()
+    assert carrier.holdings._reports == {"l1": "orphaned"}
+
+
+def test_a_lease_that_does_not_end_takes_the_process_with_it(desk: Desk) -> None:
+    carrier = desk.play()
+    desk.link.book.give("l1", {"stuck": True})
+    eventually(lambda: len(carrier.holdings) == 1)
+    desk.hub.close()
+    eventually(carrier.left.is_set)
+
+
+def test_a_process_beyond_its_memory_ends_itself(desk: Desk) -> None:
+    left = threading.Event()
+    summons = Summons(desk.hub.address, desk.link.carrier, desk.link.secret, most_bytes=100)
+    process = CarrierProcess(
+        summons,
+        lambda tell: Holdings(lambda *_: pytest.fail("no lease"), tell),
+        memory=lambda: 101,
+        leave=lambda _code: left.set(),
+    )
+    threading.Thread(target=process.run, daemon=True).start()
+    eventually(left.is_set)
+
+
+def test_a_second_process_ends_at_once_and_the_first_goes_on(desk: Desk) -> None:
+    first = desk.play()
+    desk.link.book.give("l1", {})
+    eventually(lambda: len(first.holdings) == 1)
+    second = desk.play()
+    eventually(lambda: second.ended)
+    assert len(first.holdings) == 1
+    assert not first.ended
+
+
+def test_one_with_an_old_secret_ends_by_itself(desk: Desk) -> None:
+    stranger = desk.play(secret="of an earlier worker")
+    eventually(lambda: stranger.ended)
+    assert not desk.link.bound
+
+
+def test_a_caller_that_says_nothing_does_not_keep_carriers_out(desk: Desk) -> None:
+    address = (desk.hub.address.host, desk.hub.address.port)
+    silent = [socket.create_connection(address) for _ in range(10)]
+    carrier = desk.play()
+    desk.link.book.give("l1", {})
+    eventually(lambda: len(carrier.holdings) == 1)
+    for connection in silent:
+        connection.close()

@@ -1,0 +1,181 @@
+"""All carriers of a worker: sharing, losses, blame, moves; the carriers are played."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from penstock.engine.carriers import fleet as fleet_module
+from penstock.engine.carriers.fleet import Cause
+from played_carriers import PlayedFleet
+from waiting import eventually
+
+
+@pytest.fixture
+def played() -> Iterator[PlayedFleet]:
+    played = PlayedFleet()
+    yield played
+    played.close()
+
+
+def test_light_leases_share_one_carrier(played: PlayedFleet) -> None:
+    for number in range(50):
+        played.run(f"l{number}")
+    eventually(lambda: len(played.progress) == 50)
+    assert played.names == ["shared carrier 1"]
+    for number in range(50):
+        played.fleet.finish(f"l{number}")
+    eventually(lambda: set(played.reports.values()) == {"finished"} and len(played.reports) == 50)
+    assert played.losses == {}
+
+
+def test_the_next_lease_of_a_task_goes_where_its_last_one_committed(played: PlayedFleet) -> None:
+    played.run("l1", "t")
+    eventually(lambda: played.holder("l1") is not None)
+    played.fleet.finish("l1")
+    eventually(lambda: "l1" in played.reports)
+    played.run("l2", "t")
+    eventually(lambda: played.holder("l2") is not None)
+    assert len(played.jobs) == 1
+
+
+def test_a_revoked_lease_is_told_to_nobody(played: PlayedFleet) -> None:
+    played.run("l1")
+    eventually(lambda: played.holder("l1") is not None)
+    assert played.fleet.revoke("l1")
+    assert not played.fleet.revoke("l1")
+    eventually(lambda: len(played.jobs[0].carrier.holdings) == 0)
+    assert (played.reports, played.losses) == ({}, {})
+
+
+def test_a_death_is_lost_by_all_and_held_against_nobody_at_first(played: PlayedFleet) -> None:
+    for lease in ("l1", "l2", "l3"):
+        played.run(lease)
+    eventually(lambda: len(played.progress) == 3)
+    played.jobs[0].crash()
+    assert played.losses == dict.fromkeys(("l1", "l2", "l3"), Cause.CRASHED)
+    assert played.blamed == []
+
+
+def test_suspects_are_parted_until_one_has_died_alone_twice(played: PlayedFleet) -> None:
+    tasks = ["a", "b", "c", "d"]
+    for task in tasks:
+        played.run(f"{task}0", task)
+    eventually(lambda: len(played.progress) == 4)
+    turn = 0
+    while not played.blamed:
+        lease = f"c{turn}"
+        job = played.held(lease)
+        with_it = [task for task in tasks if played.holder(f"{task}{turn}") is job]
+        job.crash()
+        turn += 1
+        for task in tasks:
+            if task not in with_it:
+                played.fleet.revoke(f"{task}{turn - 1}")
+        for task in tasks if not played.blamed else []:
+            played.run(f"{task}{turn}", task)
+    assert played.blamed == [f"c{turn - 1}"]
+    assert turn <= 4
+
+
+@pytest.mark.parametrize("cause", [Cause.EXECUTOR_LOST, Cause.SPARK_LOST])
+def test_what_is_nobodys_fault_is_held_against_nobody(played: PlayedFleet, cause: Cause) -> None:
+    for number in range(3):
+        played.run(f"l{number}", "t")
+        played.held(f"l{number}")._ended(cause, "")
+    assert played.blamed == []
+    assert set(played.losses.values()) == {cause}
+
+
+def test_a_carrier_that_falls_silent_is_given_up(
+    played: PlayedFleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    played.run("l1")
+    eventually(lambda: played.holder("l1") is not None)
+    monkeypatch.setattr(fleet_module, "SILENT_SECONDS", -1.0)
+    played.fleet.tick()
+    assert played.losses == {"l1": Cause.SILENT}
+    assert played.jobs[0].cancelled
+
+
+def test_a_lease_that_does_not_listen_is_left_behind_by_the_others(played: PlayedFleet) -> None:
+    played.run("hangs", stuck=True)
+    played.run("other")
+    eventually(lambda: len(played.progress) == 2)
+    played.fleet.condemn("hangs")
+    eventually(lambda: played.reports == {"other": "finished"})
+    played.fleet.tick()
+    assert played.losses == {"hangs": Cause.CONDEMNED}
+    assert played.jobs[0].cancelled
+
+
+def test_while_a_carrier_is_condemned_new_leases_go_elsewhere(played: PlayedFleet) -> None:
+    played.run("hangs", stuck=True)
+    eventually(lambda: len(played.progress) == 1)
+    played.fleet.condemn("hangs")
+    played.run("new")
+    eventually(lambda: played.holder("new") is not None)
+    assert played.holder("new") is not played.jobs[0]
+
+
+def test_a_heavy_lease_gets_a_carrier_of_its_own_and_comes_back_when_light(
+    played: PlayedFleet,
+) -> None:
+    played.run("heavy1", "heavy")
+    played.run("light1", "light")
+    eventually(lambda: len(played.progress) == 2)
+    played.fleet._loads._loads["heavy"].cores = 0.9
+    played.fleet.tick()
+    eventually(lambda: played.reports == {"heavy1": "finished"})
+    played.run("heavy2", "heavy")
+    eventually(lambda: played.holder("heavy2") is not None)
+    assert played.holder("heavy2") is not played.holder("light1")
+    assert played.fleet.where("heavy2") == "carrier of heavy"
+    played.fleet._loads._loads["heavy"].cores = 0.01
+    played.fleet.tick()
+    eventually(lambda: "heavy2" in played.reports)
+    played.run("heavy3", "heavy")
+    eventually(lambda: played.holder("heavy3") is not None)
+    assert played.holder("heavy3") is played.holder("light1")
+
+
+def test_what_is_empty_is_let_go_but_one_stays_warm(
+    played: PlayedFleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fleet_module, "EMPTY_SECONDS", 0.0)
+    played.run("l1")
+    eventually(lambda: played.holder("l1") is not None)
+    played.fleet.tick()
+    assert not played.jobs[0].carrier.ended
+    played.fleet.finish("l1")
+    eventually(lambda: "l1" in played.reports)
+    played.fleet.tick()
+    eventually(lambda: played.jobs[0].carrier.ended)
+    assert played.losses == {}
+
+
+def test_leases_are_not_bounded_by_carriers() -> None:
+    played = PlayedFleet(most=1)
+    for number in range(20):
+        played.run(f"l{number}")
+    eventually(lambda: len(played.progress) == 20)
+    assert len(played.jobs) == 1
+    played.close()
+
+
+def test_suspects_for_whom_there_is_no_carrier_wait_for_one() -> None:
+    played = PlayedFleet(most=1)
+    for lease in ("a0", "b0"):
+        played.run(lease, lease[0])
+    eventually(lambda: len(played.progress) == 2)
+    played.jobs[0].crash()
+    for lease in ("a1", "b1"):
+        played.run(lease, lease[0])
+    eventually(lambda: played.holder("a1") is not None)
+    assert played.holder("b1") is None
+    played.fleet.revoke("a1")
+    played.jobs[1]._ended(Cause.ENDED, "")
+    played.fleet.tick()
+    eventually(lambda: played.holder("b1") is not None)
+    played.close()

@@ -1,0 +1,91 @@
+"""Conversions and transforms that are tried again."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from penstock.engine.lease import retrying
+from penstock.engine.lease.heartbeats import Heartbeat
+from penstock.engine.lease.lease import HeartbeatAddress, Limits, Tolerance
+from penstock.engine.lease.retrying import retried
+from penstock.kafka.errors import LeaseLost
+from penstock.runtime.config.tolerance import tolerance_of
+from penstock.sdk.errors import RetriableError
+
+
+class Stubborn:
+    """Works at the last of some attempts."""
+
+    def __init__(self, failures: int) -> None:
+        self.failures = failures
+        self.attempts = 0
+
+    def __call__(self) -> str:
+        self.attempts += 1
+        if self.attempts <= self.failures:
+            raise RetriableError("not yet")
+        return "done"
+
+
+@pytest.fixture
+def heartbeat() -> Heartbeat:
+    """One that was never started: nobody says finish."""
+    return Heartbeat(HeartbeatAddress("127.0.0.1", 1, ""), "lease", Limits())
+
+
+@pytest.fixture(autouse=True)
+def _short(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retrying, "FIRST_PAUSE", 0.001)
+
+
+def test_by_default_nothing_is_tried_again(heartbeat: Heartbeat) -> None:
+    operation = Stubborn(1)
+    with pytest.raises(RetriableError, match="not yet"):
+        retried(operation, Tolerance(), heartbeat)
+    assert operation.attempts == 1
+
+
+def test_until_it_works(heartbeat: Heartbeat) -> None:
+    assert retried(Stubborn(3), Tolerance(retry_seconds=30), heartbeat) == "done"
+
+
+def test_until_the_time_is_up(heartbeat: Heartbeat) -> None:
+    operation = Stubborn(10**9)
+    began = time.monotonic()
+    with pytest.raises(RetriableError):
+        retried(operation, Tolerance(retry_seconds=2.0, retry_delay_max=0.01), heartbeat)
+    assert time.monotonic() - began >= 2.0
+    assert operation.attempts > 3
+
+
+def test_a_lease_that_is_told_to_finish_retries_no_more(heartbeat: Heartbeat) -> None:
+    heartbeat.finish.set()
+    with pytest.raises(LeaseLost, match="told to finish while retrying: not yet"):
+        retried(Stubborn(5), Tolerance(retry_seconds=30), heartbeat)
+
+
+def test_what_a_config_says() -> None:
+    assert tolerance_of({}) == Tolerance()
+    assert tolerance_of({"errors.retry.timeout": "-1"}).retry_seconds == float("inf")
+    config = {
+        "errors.tolerance": "all",
+        "errors.retry.timeout": "1500",
+        "errors.retry.delay.max.ms": "200",
+        "errors.log.enable": "true",
+        "errors.log.include.messages": "TRUE",
+        "errors.deadletterqueue.topic.name": "dead",
+        "errors.deadletterqueue.topic.replication.factor": "2",
+        "errors.deadletterqueue.context.headers.enable": "true",
+    }
+    assert tolerance_of(config) == Tolerance(
+        all_errors=True,
+        dead_letter_topic="dead",
+        context_headers=True,
+        dead_letter_replication=2,
+        log_errors=True,
+        log_messages=True,
+        retry_seconds=1.5,
+        retry_delay_max=0.2,
+    )

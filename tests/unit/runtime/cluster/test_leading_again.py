@@ -1,0 +1,162 @@
+"""A leader whose write went wrong leads again, unless it is not the leader any more."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import nullcontext
+from typing import Any, cast
+from unittest.mock import MagicMock
+
+import pytest
+
+from penstock.kafka.errors import (
+    KafkaFault,
+    LeaseLost,
+    OutcomeUnknown,
+    RecordRefused,
+    TransactionAborted,
+)
+from penstock.kafka.membership import Joined
+from penstock.runtime.cluster import cluster as cluster_module
+from penstock.runtime.cluster.cluster import Cluster
+from penstock.runtime.cluster.leadership import Duties
+from penstock.runtime.errors import BadRequest, Conflict, InternalError, RequestError
+from penstock.runtime.running.runners import Runners
+from penstock.runtime.stores import config_store
+from penstock.runtime.stores.config_store import ConfigStore
+from waiting import eventually
+
+
+class Producer:
+    """Commits, unless it is told how to fail."""
+
+    fault: KafkaFault | None = None
+
+    def send(self, *_: object, **__: object) -> None: ...
+
+    def commit(self, *_: object) -> None:
+        if self.fault is not None:
+            raise self.fault
+
+
+@pytest.fixture
+def producer(monkeypatch: pytest.MonkeyPatch) -> Producer:
+    made = Producer()
+    monkeypatch.setattr(config_store, "Transactions", lambda *_, **__: made)
+    monkeypatch.setattr(config_store, "CompactedLog", MagicMock())
+    return made
+
+
+@pytest.fixture
+def store(producer: Producer) -> ConfigStore:
+    anything: Any = MagicMock()
+    leading = ConfigStore(anything, anything, "configs", "group")
+    leading.lead()
+    return leading
+
+
+class Leading:
+    """The duties of a worker whose group may have lost it; counts how often it took over."""
+
+    def __init__(self, store: ConfigStore) -> None:
+        self._store = store
+        self.taken = 0
+        self.member = True
+        self.asked = threading.Event()
+
+    def take_over(self) -> None:
+        self._store.lead()
+        self.taken += 1
+
+    def leads(self) -> bool:
+        return self._store.leads()
+
+    def refuse_unless_member(self, _: Joined) -> None:
+        self.asked.set()
+        if not self.member:
+            raise KafkaFault("not a member")
+
+    def __getattr__(self, _: str) -> Any:
+        return MagicMock(return_value=[])
+
+
+@pytest.fixture
+def duties(store: ConfigStore) -> Leading:
+    return Leading(store)
+
+
+@pytest.fixture
+def cluster(
+    store: ConfigStore, duties: Leading, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Cluster]:
+    monkeypatch.setattr(cluster_module, "RETRY_SECONDS", 0.01)
+    monkeypatch.setattr(cluster_module, "generation_of", lambda _: 1)
+    made = Cluster("workers", Runners(), lambda _: nullcontext())
+    made.duties = cast(Duties, duties)
+    store.on_unable = made.lead_again
+    made.joined(Joined("me", b""))
+    made.elected()
+    assert made.wait_until_settled(20)
+    yield made
+    made.stop()
+
+
+def refused(store: ConfigStore) -> RequestError:
+    with pytest.raises(RequestError) as caught:
+        store.put_connector("c", {"name": "c"})
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("fault", "answer", "text"),
+    [
+        (OutcomeUnknown("timed out"), InternalError, "Check that before you try again."),
+        (TransactionAborted("no"), InternalError, "Kafka did not accept the change: no"),
+        (LeaseLost("id expired"), Conflict, "conflicting operation"),
+    ],
+)
+def test_a_write_that_went_wrong(
+    store: ConfigStore,
+    producer: Producer,
+    duties: Leading,
+    cluster: Cluster,
+    fault: KafkaFault,
+    answer: type[RequestError],
+    text: str,
+) -> None:
+    producer.fault = fault
+    error = refused(store)
+    assert type(error) is answer
+    assert text in str(error)
+    producer.fault = None
+    eventually(store.leads, within=20, what="leading again")
+    store.put_connector("c", {"name": "c"})
+    assert duties.taken == 2
+    assert cluster.leading
+
+
+def test_what_kafka_never_takes_leaves_the_leader_as_able_as_it_was(
+    store: ConfigStore, producer: Producer, duties: Leading, cluster: Cluster
+) -> None:
+    producer.fault = RecordRefused("MSG_SIZE_TOO_LARGE: too large")
+    error = refused(store)
+    assert type(error) is BadRequest
+    assert "raise max.message.bytes of that topic" in str(error)
+    producer.fault = None
+    store.put_connector("c", {"name": "c"})
+    assert duties.taken == 1
+
+
+def test_a_worker_that_its_group_has_lost_does_not_lead_again(
+    store: ConfigStore, producer: Producer, duties: Leading, cluster: Cluster
+) -> None:
+    """It would fence the one that leads now."""
+    duties.member = False
+    producer.fault = OutcomeUnknown("frozen")
+    refused(store)
+    assert duties.asked.wait(20)
+    cluster.deposed()
+    duties.member = True
+    assert cluster._work.submit(lambda: duties.taken).result(20) == 1
+    assert not store.leads()
