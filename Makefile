@@ -1,16 +1,20 @@
 # Thin on purpose: the logic of set-up is in scripts/setup.sh.
 # Variables: PYTHON=/path/to/python3.13, JAVA_HOME=/path/to/jdk, ARGS="-k name" (for test),
+# ROUNDS, SEED, MINUTES (for chaos), TIMES, MINUTES (for steady),
+# PYTEST="python -m scripts.second_try" (CI: a test whose wait ran out is tried again, alone),
 # ROW="file-to-topic-1 latency-idle" (for bench; list names them, page writes docs/bench.md).
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test heavy rules bench examples picture lint fmt lock clean
+.PHONY: help setup demo test heavy test-k8s heavy-k8s steady rules chaos bench examples walk picture lint fmt \
+	lock clean
 
 BIN := .venv/bin
+PYTEST := python -m pytest
 # Two processes, each with servers of its own: tests wait more than they work. Not so the crowd,
 # three workers, for example, each with a Spark of its own.
 TWO := -n 2 --dist loadfile
 
 help: ## print this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 setup: ## make .venv with the locked packages, penstock and its jars (nothing to do: instant)
 	@scripts/setup.sh
@@ -19,21 +23,38 @@ demo: setup ## run the demo: an embedded broker, a source and a sink
 	@$(BIN)/penstock demo
 
 test: setup ## run the tests (ARGS="-k name" is passed on to pytest)
-	@$(BIN)/python -m pytest -m "not heavy" $(TWO) $(ARGS)
+	@$(BIN)/$(PYTEST) -m "not heavy" --ignore tests/kube $(TWO) $(ARGS)
 
 heavy: setup ## run the tests that take minutes: kills, freezes, outages, 2 GB
 ifdef ARGS
-	@$(BIN)/python -m pytest -m heavy $(ARGS)
+	@$(BIN)/$(PYTEST) -m heavy --ignore tests/kube $(ARGS)
 else
-	@$(BIN)/python -m pytest -m crowd
-	@$(BIN)/python -m pytest -m "heavy and not crowd" $(TWO)
+	@$(BIN)/$(PYTEST) -m crowd
+	@$(BIN)/$(PYTEST) -m "heavy and not crowd" --ignore tests/kube $(TWO)
 endif
 
+test-k8s: setup ## run the tests on a real Kubernetes API server (needs Go: built once, 10 minutes)
+	@$(BIN)/$(PYTEST) -m "not heavy" tests/kube $(ARGS)
+
+heavy-k8s: setup ## the long ones of those: the operator killed at every request, 500 resources
+	@$(BIN)/$(PYTEST) -m heavy tests/kube $(ARGS)
+
+steady: setup ## which tests fail by chance? Under load, in random order (TIMES=3 MINUTES=60)
+	@$(BIN)/python -m scripts.steady $(if $(TIMES),--times $(TIMES)) \
+		$(if $(MINUTES),--minutes $(MINUTES)) $(ARGS)
+
 rules: setup ## take each rule of the protocol out and check that its test fails (ARGS="1a 3")
-	@$(BIN)/python scripts/check_rules.py $(ARGS)
+	@$(BIN)/python -m scripts.check_rules $(ARGS)
+
+chaos: setup ## break things at random, and look for lost lines (ROUNDS=25 SEED=1 MINUTES=30)
+	@$(BIN)/python -m chaos $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(SEED),--seed $(SEED)) \
+		$(if $(MINUTES),--minutes $(MINUTES)) $(ARGS)
 
 examples: setup ## run the examples, on one worker (ARGS="-v 03": just that, and what it prints)
 	@$(BIN)/python examples/run.py $(ARGS)
+
+walk: setup ## type README's commands, as they stand, in a fresh clone
+	@$(BIN)/python -m scripts.walk_readme
 
 picture: setup ## record the demo as docs/demo.svg
 	@$(BIN)/python scripts/record_demo.py
@@ -57,4 +78,4 @@ lock: ## resolve requirements/lock.txt anew from pyproject.toml (needs the netwo
 clean: ## remove .venv, caches and build outputs (nothing outside this folder)
 	rm -rf .venv .setup.log .setup.lock build dist src/*.egg-info
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
-	find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src tests bench chaos -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -16,7 +16,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from penstock.embedded import find_java
-from penstock.engine.session import LazySession, SparkSettings
+from penstock.engine.driver.session import LazySession, SparkSettings
 
 WARM_UP_JOBS = 30
 

@@ -1,22 +1,23 @@
 """Takes each rule of the exactly-once protocol out, and checks that its test then fails.
 
 A test that passes with and without its rule shows nothing. Each row below is a small edit of a
-copy of the source that takes one rule out, and the test that must notice. `ARGS`: numbers of rules
-(`1a 3 9`), none for all.
+copy of the source that takes one rule out, and the test that must notice. Arguments: numbers of
+rules (`1a 3 9`), none for all; `--some 2` for the two whose turn it is, as CI does; `--times 3` to
+see that they are noticed every time.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from scripts.mutations import ROOT, edited_source
+
 RULES = "tests/integration/rules/"
 
 
@@ -45,7 +46,7 @@ MUTATIONS = (
     Mutation(
         "1b",
         "what a read_committed reader has seen is taken for the end of the offsets topic",
-        "runtime/source_runner.py",
+        "runtime/running/source_runner.py",
         "        self.context.offsets.log.read_to_end()\n",
         "",
         "test_rule_1_driver_owns_positions.py::"
@@ -54,15 +55,24 @@ MUTATIONS = (
     Mutation(
         "2",
         "a transaction is as long as its lease",
-        "engine/lease.py",
+        "engine/lease/lease.py",
         "transaction_seconds: float = 1.0",
         "transaction_seconds: float = 3600.0",
         "test_rule_2_transactions_are_short.py::test_a_lease_makes_many_transactions",
     ),
     Mutation(
+        "2b",
+        "a transaction is as large as its source likes, whatever the link takes",
+        "engine/lease/lease_loop.py",
+        "            or self._queued_bytes() >= self._pace.most_bytes\n",
+        "",
+        "test_rule_2_slow_links.py::"
+        "test_a_source_lease_on_a_slow_link_commits_small_transactions_and_ends_when_told",
+    ),
+    Mutation(
         "3",
         "transactions are committed without the worker's membership",
-        "engine/source_lease.py",
+        "engine/lease/source_lease.py",
         "        members = [lease.membership.offsets()]\n",
         "        members: list = []\n",
         "test_rule_3_membership.py::test_a_worker_frozen_for_longer_than_its_session_and_thawed",
@@ -70,7 +80,7 @@ MUTATIONS = (
     Mutation(
         "4",
         "a re-attempt runs as if it were the first",
-        "engine/turns.py",
+        "engine/driver/turns.py",
         "context.attemptNumber() > 0",
         "context.attemptNumber() > 99",
         "test_rule_4_reattempts.py::test_a_spark_reattempt_after_a_committed_transaction",
@@ -78,7 +88,7 @@ MUTATIONS = (
     Mutation(
         "5",
         "a kept producer is reused whatever happened elsewhere",
-        "engine/producers.py",
+        "engine/lease/producers.py",
         " and kept[0] == lease.previous",
         "",
         "test_rule_5_producers.py::test_a_lease_that_lands_in_another_python_worker",
@@ -94,15 +104,23 @@ MUTATIONS = (
     Mutation(
         "7",
         "a lost lease counts as a failure of its task",
-        "engine/traces.py",
+        "engine/lease/traces.py",
         "LeaseLost | OutcomeUnknown | BrokerUnavailable",
         "OutcomeUnknown | BrokerUnavailable",
         "test_rule_7_errors.py::test_a_fenced_lease_goes_back_to_rule_1_and_never_fails",
     ),
     Mutation(
+        "7b",
+        "a commit that is not done in time is not resumed",
+        "kafka/transactions.py",
+        "not fault.retriable() or not waiting.worthwhile(len(self._producer))",
+        "not fault.retriable() or True",
+        "test_rule_7_slow_links.py::test_a_commit_that_is_not_done_is_resumed",
+    ),
+    Mutation(
         "8a",
         "a crash fails every task of its job",
-        "runtime/runner.py",
+        "runtime/running/runner.py",
         "            self._suspects = tasks\n",
         '            [self._fail_task(task, "ended abruptly") for task in tasks]\n',
         "test_rule_8_crashes_and_hangs.py::test_a_partition_that_calls_os_exit",
@@ -110,7 +128,7 @@ MUTATIONS = (
     Mutation(
         "8b",
         "a turn has no deadline",
-        "runtime/scheduler.py",
+        "runtime/running/scheduler.py",
         'turn.cancel("expired")',
         "pass",
         "test_rule_8_crashes_and_hangs.py::test_a_task_that_hangs",
@@ -118,7 +136,7 @@ MUTATIONS = (
     Mutation(
         "9",
         "expired sink positions are not restored",
-        "runtime/sink_positions.py",
+        "runtime/stores/sink_positions.py",
         "if p not in found}",
         "if p not in found and False}",
         "test_rule_9_sink_positions.py::test_group_offsets_that_the_broker_let_expire",
@@ -126,7 +144,7 @@ MUTATIONS = (
     Mutation(
         "sink",
         "the last record plus one is committed, not how far was read",
-        "engine/topic_reader.py",
+        "engine/lease/topic_reader.py",
         "            self._move((signal.topic, signal.partition), signal.offset)\n",
         "            pass\n",
         "test_rule_sink_planned_end.py::test_a_range_of_only_aborted_records",
@@ -134,40 +152,61 @@ MUTATIONS = (
 )
 
 
-def main(wanted: list[str]) -> int:
-    """Check the wanted rules, or all; 0 if every test noticed."""
-    chosen = [m for m in MUTATIONS if not wanted or m.rule in wanted]
-    unnoticed = [m.rule for m in chosen if not noticed(m)]
+def main(arguments: list[str]) -> int:
+    """Check the wanted rules, or all; 0 if every test noticed, every time."""
+    options = parsed(arguments)
+    chosen = [m for m in MUTATIONS if not options.rules or m.rule in options.rules]
+    if options.some:
+        chosen = in_turn(chosen, options.some, turn())
+        print(f"the turn of rules {', '.join(m.rule for m in chosen)} of {len(MUTATIONS)}")
+    unnoticed = [m.rule for m in chosen if not all(noticed(m) for _ in range(options.times))]
     print(f"{len(chosen) - len(unnoticed)} passed, {len(unnoticed)} failed")
     for rule in unnoticed:
         print(f"rule {rule} can be taken out without its test failing")
     return 1 if unnoticed else 0
 
 
+def parsed(arguments: list[str]) -> argparse.Namespace:
+    """The options; a rule that does not exist is refused."""
+    parser = argparse.ArgumentParser(prog="make rules", description=__doc__)
+    names = [mutation.rule for mutation in MUTATIONS]
+    parser.add_argument("rules", nargs="*", metavar="RULE", help=f"of {', '.join(names)}")
+    parser.add_argument("--some", type=int, default=0, help="only so many, in turn")
+    parser.add_argument("--times", type=int, default=1, help="how often each must be noticed")
+    options = parser.parse_args(arguments)
+    if unknown := set(options.rules) - set(names):
+        parser.error(f"no such rule: {', '.join(sorted(unknown))}; there are {', '.join(names)}")
+    return options
+
+
+def in_turn(rules: list[Mutation], some: int, turn: int) -> list[Mutation]:
+    """As many as wanted; with every turn the next, and all of them within a round of turns."""
+    first = turn * some
+    return [rules[(first + i) % len(rules)] for i in range(min(some, len(rules)))]
+
+
+def turn() -> int:
+    """A number that goes up by one with every commit, and with every day."""
+    counted = subprocess.run(
+        ["git", "rev-list", "--count", "HEAD"],  # noqa: S607 (git is where PATH says)
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    commits = int(counted.stdout) if counted.returncode == 0 else 0
+    return commits + int(time.time() // 86400)
+
+
 def noticed(mutation: Mutation) -> bool:
     """Whether the rule's test fails without the rule."""
     began = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="penstock-rule-") as folder:
-        copy = Path(folder) / "src"
-        shutil.copytree(
-            ROOT / "src", copy, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
-        )
-        take_out(mutation, copy / "penstock" / mutation.file)
+    with edited_source(mutation) as copy:
         failed = test_fails(mutation.test, copy)
     verdict = "noticed" if failed else "NOT NOTICED"
     seconds = time.monotonic() - began
     print(f"rule {mutation.rule:<5} {verdict:<12} {seconds:4.0f} s  {mutation.meaning}", flush=True)
     return failed
-
-
-def take_out(mutation: Mutation, file: Path) -> None:
-    """Edit the copy; an edit that no longer fits its file is an error, not a pass."""
-    text = file.read_text()
-    if text.count(mutation.before) != 1:
-        raise SystemExit(
-            f"rule {mutation.rule}: {mutation.file} no longer holds {mutation.before!r}"
-        )
-    file.write_text(text.replace(mutation.before, mutation.after))
 
 
 def test_fails(test: str, source: Path) -> bool:

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Resolves requirements/lock.txt from pyproject.toml: names, versions and hashes, nothing else.
+# Resolves requirements/lock.txt from pyproject.toml: names, versions and hashes, nothing else; and
+# requirements/runtime.txt, those of them that the image needs.
 # Runs on the oldest Python we support, so that packages needed only there are in it too.
 #   scripts/lock.sh --upgrade             take newer versions than the present lock's
 #   scripts/lock.sh --upgrade-package x   the same for one package
@@ -18,18 +19,31 @@ trap 'rm -rf "$tools"' EXIT
 "$python" -m venv "$tools"
 "$tools/bin/python" -m pip install --quiet 'pip-tools>=7.5,<8'
 
-# The index and the local folders of this machine stay out of the resolution and of the file.
-env -u PIP_FIND_LINKS -u PIP_INDEX_URL -u PIP_EXTRA_INDEX_URL -u PIP_TRUSTED_HOST \
-    "$tools/bin/python" -m piptools compile --quiet --generate-hashes --allow-unsafe \
-    --strip-extras --extra dev --no-header --no-annotate --no-emit-index-url \
-    --no-emit-find-links --no-emit-trusted-host --no-emit-options \
-    --output-file requirements/lock.txt "$@" pyproject.toml
+# resolve <file> <option>...: the index and the local folders of this machine stay out of the
+# resolution and of the file. pip-tools leaves a comment above the build backend; the file holds none.
+resolve() {
+    local file=$1
+    shift
+    env -u PIP_FIND_LINKS -u PIP_INDEX_URL -u PIP_EXTRA_INDEX_URL -u PIP_TRUSTED_HOST \
+        "$tools/bin/python" -m piptools compile --quiet --generate-hashes --allow-unsafe \
+        --strip-extras --no-header --no-annotate --no-emit-index-url \
+        --no-emit-find-links --no-emit-trusted-host --no-emit-options \
+        --output-file "$file" "$@" pyproject.toml
+    sed '/^#/d; /^$/d' "$file" >"$tools/lock.txt"
+    if grep -vE '^([a-z0-9._-]+==[^ ]+ \\|    --hash=sha256:[0-9a-f]{64}( \\)?)$' "$tools/lock.txt"; then
+        echo "lock: error: the lines above are neither a name with a version nor a hash." >&2
+        exit 1
+    fi
+    cp "$tools/lock.txt" "$file"
+    echo "lock: $(grep -c '==' "$file") packages in $file"
+}
 
-# pip-tools leaves a comment above the build backend; the file holds no comments.
-sed '/^#/d; /^$/d' requirements/lock.txt >"$tools/lock.txt"
-if grep -vE '^([a-z0-9._-]+==[^ ]+ \\|    --hash=sha256:[0-9a-f]{64}( \\)?)$' "$tools/lock.txt"; then
-    echo "lock: error: the lines above are neither a name with a version nor a hash." >&2
-    exit 1
-fi
-cp "$tools/lock.txt" requirements/lock.txt
-echo "lock: $(grep -c '==' requirements/lock.txt) packages in requirements/lock.txt"
+# pip-tools knows no dependency groups.
+"$python" -c 'import tomllib
+with open("pyproject.toml", "rb") as file:
+    print(*tomllib.load(file)["dependency-groups"]["dev"], sep="\n")' >"$tools/dev.in"
+resolve requirements/lock.txt --extra worker --extra operator --extra charm --extra avro "$@" "$tools/dev.in"
+# setuptools builds PySpark and Penstock itself.
+echo "setuptools" >"$tools/backend.in"
+cp requirements/lock.txt requirements/runtime.txt
+resolve requirements/runtime.txt --extra worker --extra operator --extra avro "$tools/backend.in"

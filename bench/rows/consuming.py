@@ -27,7 +27,7 @@ SIDES = {
     "penstock, named, batches()": "named_batches",
     "penstock, named, arrow_batches()": "named_arrow",
 }
-RAW = "penstock consume -O raw"
+RAW = "penstock consume -o raw"
 KCAT = "kcat"
 NO_KCAT = "kcat is not installed: `apt-get install kcat`, or build it"
 
@@ -70,9 +70,9 @@ def command(bed: Bed) -> RowResult:
     ours = [*penstock, "-B", "-d", "--bootstrap-servers", brokers]
     theirs = [KCAT, "-C", "-b", brokers, "-t", topic.name, "-o", "beginning", "-e", "-q"]
     commands: dict[str, Callable[[], list[str]]] = {
-        RAW: lambda: [*ours, "-O", "raw"],
+        RAW: lambda: [*ours, "-o", "raw"],
         KCAT: lambda: theirs,
-        f"{RAW} -c NAME": lambda: [*ours, "-O", "raw", "-c", bed.name("reader")],
+        f"{RAW} -c NAME": lambda: [*ours, "-o", "raw", "-c", bed.name("reader")],
         "penstock consume": lambda: ours,
     }
     files = {side: bed.folder / f"read-{number}" for number, side in enumerate(commands)}
@@ -124,6 +124,6 @@ def _seconds(arguments: list[str], file: Path) -> float:
 def _starts(bed: Bed, ours: list[str], theirs: list[str]) -> list[str]:
     """What a command costs that prints one record."""
     one = bed.folder / "one"
-    mine = min(_seconds([*ours, "-n", "1", "-O", "raw"], one) for _ in range(3))
+    mine = min(_seconds([*ours, "-n", "1", "-o", "raw"], one) for _ in range(3))
     other = min(_seconds([*theirs, "-c", "1"], one) for _ in range(3))
     return [f"One record: {mine:.2f} s here, {other:.2f} s with kcat."]
