@@ -9,12 +9,14 @@ import re
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from penstock.client import ConnectClient
 from penstock.embedded import EmbeddedBroker, Jars, Java, ensure_jars, find_java
+from penstock.embedded.postgres import EmbeddedPostgres
 from penstock.rest.access.protection import Protection
 from penstock.rest.app import create_app
 from penstock.rest.consumers_api import ConsumersApi
@@ -22,6 +24,7 @@ from penstock.rest.server import RestServer
 from penstock.runtime.config.rest_config import RestConfig
 from penstock.runtime.worker import Worker, WorkerConfig
 from python_path import PLUGINS, with_path
+from tables import Tables
 from topics import Topics
 
 PROVIDERS = "org.apache.kafka.common.config.provider."
@@ -81,6 +84,23 @@ def broker(
 def topics(broker: EmbeddedBroker) -> Topics:
     """The topics of this run, from outside."""
     return Topics(broker.bootstrap_servers)
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[EmbeddedPostgres]:
+    """The PostgreSQL of this run; root's temporary folders of pytest are closed to its user."""
+    with TemporaryDirectory(prefix="penstock-postgres-") as folder:
+        Path(folder).chmod(0o755)
+        with EmbeddedPostgres(Path(folder) / "data", {"fsync": "off"}) as running:
+            yield running
+
+
+@pytest.fixture
+def tables(postgres: EmbeddedPostgres) -> Iterator[Tables]:
+    """A schema of the test's own in this run's PostgreSQL."""
+    made = Tables(postgres, f"schema_{next(_count)}")
+    yield made
+    made.close()
 
 
 @pytest.fixture(scope="session")
