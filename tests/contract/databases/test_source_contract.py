@@ -38,8 +38,8 @@ class PostgresTable(SourceUnderTest):
         )
 
     def write(self, numbers: Sequence[int]) -> None:
-        for number in numbers:
-            self._tables.run("INSERT INTO numbers (n) VALUES (%s)", number)
+        rows = "INSERT INTO numbers (n) SELECT unnest(%s::int[])"
+        self._tables.run(rows, list(numbers))
 
     def number(self, value: Any) -> int:
         return int(value["n"])
@@ -80,6 +80,7 @@ class TestIncrementing(SourceContract):
         return PostgresTable(tables, mode="incrementing")
 
 
+@pytest.mark.heavy
 class TestTimestamp(SourceContract):
     @pytest.fixture
     def source(self, tables: Tables) -> SourceUnderTest:
@@ -89,11 +90,10 @@ class TestTimestamp(SourceContract):
 class TestTimestampIncrementing(SourceContract):
     @pytest.fixture
     def source(self, tables: Tables) -> SourceUnderTest:
-        return PostgresTable(
-            tables, mode="timestamp+incrementing", timestamp_column_name="changed"
-        )
+        return PostgresTable(tables, mode="timestamp+incrementing", timestamp_column_name="changed")
 
 
+@pytest.mark.heavy
 class TestQuery(SourceContract):
     @pytest.fixture
     def source(self, tables: Tables) -> SourceUnderTest:

@@ -48,23 +48,35 @@ class NewRows(RelationReader):
     """The rows behind the last one, by number or time."""
 
     def __init__(
-        self, records: RowRecords, partition: SourcePartition, search: RowSearch, offset: RowOffset
+        self,
+        records: RowRecords,
+        partition: SourcePartition,
+        search: RowSearch,
+        offset: RowOffset,
+        *,
+        unmarked: bool = False,
     ) -> None:
+        """``unmarked``: nothing is stored, and later ``offset`` would be another one."""
         super().__init__(records, partition)
-        self._search, self._offset = search, offset
+        self._search, self._offset, self._unmarked = search, offset, unmarked
 
     def waits(self, session: Session) -> bool:
+        if self._unmarked:
+            return True
         sql, parameters = self._search.exists(self._offset)
         return bool(session.query(sql, parameters, doing=self._doing).num_rows)
 
     def next(self, session: Session, rows: int) -> SourceBatch | None:
         sql, parameters = self._search.rows(self._offset, rows)
         read = session.query(sql, parameters, doing=self._doing)
+        if not read.num_rows and self._unmarked:
+            self._unmarked = False
+            return self._batch(read, self._offset.to_json())
         if not read.num_rows:
             return None
         after = self._search.after(read, self._offset)
         batch = self._batch(read, after.to_json())
-        self._offset = after
+        self._offset, self._unmarked = after, False
         return batch
 
 

@@ -106,8 +106,10 @@ class SourceSettings:
             if records.relation.pages:
                 return WholeTable(records, partition, self.dialect, bulk, interval)
             return WholeResult(records, partition, bulk, interval)
+        known = RowOffset.of(offset)
+        begun = self._beginning(known, session)
         search = self._search(records.relation)
-        return NewRows(records, partition, search, self._beginning(RowOffset.of(offset), session))
+        return NewRows(records, partition, search, begun, unmarked=begun != known)
 
     def _beginning(self, offset: RowOffset, session: Session) -> RowOffset:
         initial = self.read[keys.TIMESTAMP_INITIAL]
