@@ -1,9 +1,9 @@
 """How large a transaction may be: as much as the link to Kafka can carry in half a second.
 
 Half a second, so that a lease that is told to finish ends promptly: one commit may be in progress
-then, and one more has to follow. The round trips of a commit to the brokers are left out: over a long
-distance they take a second, however small the transaction is. They are what a commit takes once the
-brokers have acknowledged its records.
+then, and one more has to follow. The round trips of a commit to the brokers are left out: over a
+long distance they take a second, however small the transaction is. They are what a commit takes
+once the brokers have acknowledged its records.
 """
 
 from __future__ import annotations
