@@ -24,6 +24,7 @@ from penstock.rest.server import RestServer
 from penstock.runtime.config.rest_config import RestConfig
 from penstock.runtime.worker import Worker, WorkerConfig
 from python_path import PLUGINS, with_path
+from s3_endpoint import S3Endpoint
 from tables import Tables
 from topics import Topics
 
@@ -101,6 +102,12 @@ def tables(postgres: EmbeddedPostgres) -> Iterator[Tables]:
     made = Tables(postgres, f"schema_{next(_count)}")
     yield made
     made.close()
+
+
+def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Endpoint]:
+    """The S3 endpoint of this run; each test has its own buckets."""
+    with S3Endpoint(tmp_path_factory.mktemp("s3")) as running:
+        yield running
 
 
 @pytest.fixture(scope="session")

@@ -101,6 +101,8 @@ class JdbcSinkTask(SinkTask):
         try:
             yield
         except Exception as error:
+            if not is_drivers(error) and not isinstance(error, RetriableError):
+                raise
             told = self._session.translated(error, doing) if is_drivers(error) else error
             if not isinstance(told, RetriableError) or (again and self._session.alive()):
                 raise told from None
