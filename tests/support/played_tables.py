@@ -39,4 +39,6 @@ def rows_of(batches: list[SourceBatch]) -> list[Any]:
 
 def last_offset(batches: list[SourceBatch]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     """The source partition and offset of the last batch."""
-    return batches[-1].offsets[-1]
+    partition, offset = batches[-1].offsets[-1]
+    assert offset is not None
+    return partition, offset

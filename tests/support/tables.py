@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -40,6 +41,12 @@ class Tables:
             "connection.password": self.postgres.password,
             **{key.replace("_", "."): value for key, value in more.items()},
         }
+
+    def secret(self, folder: Path, name: str) -> str:
+        """The password, as a configuration refers to it: written to a file that providers read."""
+        file = folder / f"{name}.properties"
+        file.write_text(f"password={self.postgres.password}\n")
+        return f"${{file:{file}:password}}"
 
     def close(self) -> None:
         """Drop the schema."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any, ClassVar
@@ -98,13 +98,12 @@ class TestQuery(SourceContract):
     @pytest.fixture
     def source(self, tables: Tables) -> SourceUnderTest:
         query = f"SELECT id AS number_of_row, n FROM {tables.schema}.numbers WHERE n >= 0"
-        source = PostgresTable(
+        return PostgresTable(
             tables, mode="incrementing", incrementing_column_name="number_of_row", query=query
         )
-        return source
 
 
 class TestSqlite(SourceContract):
     @pytest.fixture
-    def source(self, tmp_path: Path) -> Iterator[SourceUnderTest]:
+    def source(self, tmp_path: Path) -> SourceUnderTest:
         return SqliteTable(tmp_path / "numbers.db")

@@ -12,12 +12,6 @@ from topics import Topics
 from waiting import eventually
 
 
-def _secret(folder: Path, name: str, tables: Tables) -> str:
-    """The password, as a configuration refers to it."""
-    (folder / f"{name}.properties").write_text(f"password={tables.postgres.password}\n")
-    return f"${{file:{folder / name}.properties:password}}"
-
-
 def _values(topics: Topics, topic: str) -> list[Any]:
     return [json.loads(message.value() or b"null") for message in topics.messages(topic)]
 
@@ -31,7 +25,7 @@ def test_rows_become_records_and_altered_offsets_move_the_source(
     config = {
         **tables.config(mode="incrementing", schema_pattern=tables.schema),
         "connector.class": "jdbcSourceConnector",
-        "connection.password": _secret(secrets_folder, name, tables),
+        "connection.password": tables.secret(secrets_folder, name),
         "topic.prefix": f"{name}-",
         "poll.interval.ms": "100",
         "value.converter": "org.apache.kafka.connect.json.JsonConverter",
@@ -54,7 +48,7 @@ def test_rows_become_records_and_altered_offsets_move_the_source(
     assert [row["id"] for row in _values(topics, topic)[5001:]] == [5000, 5001]
 
 
-def test_a_table_that_is_missing_and_a_wrong_password_are_told(
+def test_a_wrong_password_is_told(
     connectors: ConnectClient, tables: Tables, secrets_folder: Path, name: str
 ) -> None:
     (secrets_folder / f"{name}.properties").write_text("password=hunter2-wrong\n")

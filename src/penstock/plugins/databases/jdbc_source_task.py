@@ -88,7 +88,7 @@ class JdbcSourceTask(SourceTask):
         batch = turn.reader.next(self._session, self._rows())
         if batch is not None:
             for partition, offset in batch.offsets:
-                self._offsets[canonical(partition)] = dict(partition), dict(offset)
+                self._offsets[canonical(partition)] = dict(partition), dict(offset or {})
             self._row_bytes = batch.records.nbytes / max(1, batch.records.num_rows)
         return batch
 

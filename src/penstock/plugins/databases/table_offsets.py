@@ -51,10 +51,10 @@ class RowOffset:
         """As stored; nothing if there is none."""
         found = offset or {}
         millis, nanos = found.get(TIMESTAMP), found.get(NANOS)
-        micros = None if millis is None else millis * 1000
-        if micros is not None and nanos is not None:
-            micros = millis // 1000 * 1_000_000 + nanos // 1000
-        return cls(found.get(INCREMENTING), micros)
+        if millis is None:
+            return cls(found.get(INCREMENTING))
+        exact = millis // 1000 * 1_000_000 + nanos // 1000 if nanos is not None else millis * 1000
+        return cls(found.get(INCREMENTING), exact)
 
     def to_json(self) -> SourceOffset:
         """As it is stored."""

@@ -38,7 +38,7 @@ class Draws:
 
     def fractions(self, numbers: Numbers) -> np.ndarray[Any, np.dtype[np.float64]]:
         """A number from 0 up to 1, which is left out."""
-        return (self.bits(numbers) >> np.uint64(11)) * 2.0**-53
+        return (self.bits(numbers) >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
 def _mixed(bits: Numbers) -> Numbers:

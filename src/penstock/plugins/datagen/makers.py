@@ -136,7 +136,8 @@ def _inside(numbers: Numbers, counts: Sequence[int]) -> Numbers:
     repeated = np.repeat(numbers, counts)
     starts = np.repeat(np.cumsum([0, *counts])[:-1], counts)
     places = np.arange(len(repeated)) - starts
-    return repeated * np.uint64(MOST_ITEMS) + places.astype(np.uint64)
+    inside: Numbers = repeated * np.uint64(MOST_ITEMS) + places.astype(np.uint64)
+    return inside
 
 
 def _record(avro: Mapping[str, Any], _: Mapping[str, Any], draws: Draws) -> Maker:
