@@ -57,16 +57,18 @@ def test_nothing_is_lost_or_written_twice(
             worker.start()
             worker.client.create(name, _config(tables, name))
             topics.produce(name, [_record(-1)])
-            eventually(lambda: tables.run("SELECT n FROM numbers") == [(-1,)], within=90)
+            eventually(lambda: tables.run("SELECT n FROM numbers") == [(-1,)], within=240)
             with tables.connection() as other:
                 other.execute("BEGIN")
                 other.execute("LOCK TABLE numbers IN ACCESS EXCLUSIVE MODE")
                 topics.produce(name, [_record(n) for n in range(RECORDS)])
-                eventually(lambda: _waits(tables), within=90, what="a sink that waits for the lock")
+                eventually(
+                    lambda: _waits(tables), within=240, what="a sink that waits for the lock"
+                )
                 os.kill(broker.pid, signal.SIGSTOP)
                 other.execute("COMMIT")
             try:
-                eventually(lambda: _kept(tables) > 3, within=60, what="the database's commit")
+                eventually(lambda: _kept(tables) > 3, within=120, what="the database's commit")
                 _kill_tree(worker)
             finally:
                 os.kill(broker.pid, signal.SIGCONT)
@@ -74,7 +76,7 @@ def test_nothing_is_lost_or_written_twice(
             assert committed["offset"]["kafka_offset"] < _kept(tables), "between the two commits"
             worker.start()
             end = [entry(name, 0, topics.end(name))]
-            eventually(lambda: in_group(topics, f"connect-{name}") == end, within=120)
+            eventually(lambda: in_group(topics, f"connect-{name}") == end, within=240)
         finally:
             worker.close()
     found = [n for (n,) in tables.run("SELECT n FROM numbers ORDER BY n")]
