@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -346,6 +347,21 @@ def test_tables_that_do_not_fit_the_mode(tables: Tables, more: dict[str, str], w
     tables.run("CREATE TABLE plain (n int)")
     with pytest.raises(ConfigError, match=words):
         read_tables(_config(tables, **more))
+
+
+def test_a_database_in_a_file_is_within_the_workers_limits(tmp_path: Path) -> None:
+    config = {
+        "connection.url": f"jdbc:sqlite:{tmp_path}/no.db",
+        "mode": "bulk",
+        "topic.prefix": "t",
+    }
+    with pytest.raises(UserError, match="There is no file"):
+        read_tables(config)
+    assert not (tmp_path / "no.db").exists()
+    outside = {**config, "file.allowed.roots": str(tmp_path / "other")}
+    ((key, message),) = JdbcSourceConnector().validate(outside)
+    assert key == "connection.url"
+    assert "file.allowed.roots" in message
 
 
 def test_altered_offsets_are_checked() -> None:

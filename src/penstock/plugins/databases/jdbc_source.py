@@ -16,6 +16,7 @@ from penstock.plugins.databases.jdbc_url import URL
 from penstock.plugins.databases.sessions import Session
 from penstock.plugins.databases.source_settings import SourceSettings
 from penstock.plugins.databases.table_offsets import PARTITION_KEYS, check_alteration
+from penstock.plugins.files.file_jail import ROOTS
 from penstock.sdk.config import ConfigDef
 from penstock.sdk.connectors import SourceConnector
 from penstock.sdk.errors import ConfigError, PenstockError
@@ -37,6 +38,7 @@ class JdbcSourceConnector(SourceConnector):
     connect_class: ClassVar[str] = "io.confluent.connect.jdbc.JdbcSourceConnector"
     aliases: ClassVar[tuple[str, ...]] = ("PostgresSource", "JdbcSource")
     task_class: ClassVar[type[SourceTask]] = JdbcSourceTask
+    worker_keys: ClassVar[tuple[str, ...]] = (ROOTS,)
     partition_keys: ClassVar[tuple[str, ...]] = PARTITION_KEYS
 
     def validate(self, config: Mapping[str, str]) -> Sequence[tuple[str, str]]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from penstock.plugins.databases.database_errors import is_drivers, talking_to
 from penstock.plugins.databases.jdbc_url import SQLITE, Database
-from penstock.sdk.errors import ConfigError
+from penstock.sdk.errors import ConfigError, UserError
 
 
 class Session:
@@ -52,6 +53,9 @@ class Session:
 
 def _connect(database: Database) -> Any:
     if database.kind == SQLITE:
+        if not Path(database.address).is_file():
+            # SQLite would create it.
+            raise UserError(f"There is no file {database.address}: check 'connection.url'.")
         return _sqlite().connect(database.uri, autocommit=True)
     from adbc_driver_postgresql import dbapi
 

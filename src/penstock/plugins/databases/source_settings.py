@@ -30,6 +30,7 @@ from penstock.plugins.databases.table_offsets import (
     RowOffset,
     known_partition,
 )
+from penstock.plugins.files.file_jail import Jail
 from penstock.sdk.errors import ConfigError, UserError
 from penstock.sdk.offsets import OffsetReader
 
@@ -53,6 +54,8 @@ class SourceSettings:
         read[keys.MODE] = read[keys.MODE].lower()
         found = database(read[URL], read[keys.USER], read[keys.PASSWORD])
         _check(read, found)
+        if found.kind == SQLITE:
+            _check_file(found.address, config)
         options = TypeOptions(
             read[keys.NUMERIC_MAPPING].lower(),
             read[keys.GRANULARITY].lower(),
@@ -188,6 +191,14 @@ def _check(read: Mapping[str, Any], found: Database) -> None:
     for key in (keys.INCLUDE, keys.EXCLUDE):
         for pattern in read[key] or ():
             _check_pattern(key, pattern)
+
+
+def _check_file(path: str, config: Mapping[str, str]) -> None:
+    """The worker's limits for files hold for databases in files as well."""
+    try:
+        Jail.of(config).check(path)
+    except UserError as error:
+        raise ConfigError(str(error), key=URL) from None
 
 
 def _check_pattern(key: str, pattern: str) -> None:
