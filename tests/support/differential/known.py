@@ -23,7 +23,12 @@ WORKERS = "unset stands for the worker's converter, which is not repeated for ea
 CONVERTER_TYPE = "an inner key that Kafka Connect's workers set, not users"
 SCHEMA_CONTENT = "not here yet"
 
+LISTS = "GET /connector-plugins*"
 LISTED = "GET /connector-plugins?connectorsOnly=*"
+ONLY_HERE = {
+    "* penstock.plugins.*": "a connector that Kafka Connect does not come with",
+    "* org.apache.kafka.connect.tools.Verifiable*": "Kafka Connect has it, but does not list it",
+}
 OF_EITHER_SIDE = (
     "Cast",
     "ExtractField",
@@ -103,6 +108,8 @@ KNOWN: tuple[Known, ...] = (
     ),
     Known("* (offset negative)", "*", "refused before anything is changed; Kafka Connect tries it"),
     # Plugins.
+    *(Known(LISTS, f"body.order +{kind}", reason) for kind, reason in ONLY_HERE.items()),
+    *(Known(LISTS, f"body.{kind} +", reason) for kind, reason in ONLY_HERE.items()),
     *(Known(LISTED, f"body.order -{plugin}", MISSING) for plugin in NOT_HERE),
     *(Known(LISTED, f"body.{plugin} -", MISSING) for plugin in NOT_HERE),
     *(
