@@ -59,7 +59,7 @@ def test_records_can_be_restored_from_objects(
     }
     connectors.create(name, config)
     done = [entry(name, 0, 10), entry(name, 1, 10)]
-    eventually(lambda: connectors.offsets(name) == done, what="all objects")
+    eventually(lambda: connectors.offsets(name) == done, within=120, what="all objects")
     objects = s3.objects(name[:50])
     assert list(objects) == [
         f"{name}/{partition}/{start:020}.jsonl" for partition in (0, 1) for start in (0, 5)
