@@ -43,7 +43,8 @@ class S3Endpoint:
         rclone = Path(sys.executable).parent / "rclone"
         auth, address = f"{KEY_ID},{SECRET}", f"127.0.0.1:{self.port}"
         command = [str(rclone), "serve", "s3", "--auth-key", auth, "--addr", address]
-        own = ["--config", str(self.folder.parent / "no-rclone.conf"), "--vfs-cache-mode", "off"]
+        # Buckets are made as folders behind its back: it must look each time.
+        own = ["--config", str(self.folder.parent / "no-rclone.conf"), "--dir-cache-time", "0s"]
         nowhere = subprocess.DEVNULL
         whole = [*command, *own, str(self.folder)]
         return subprocess.Popen(whole, stdout=nowhere, stderr=nowhere)
