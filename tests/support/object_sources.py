@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import obstore
+
 from penstock.plugins.objects.source_connector import ObjectSourceConnector
 from penstock.plugins.objects.store import open_storage
 from penstock.sdk.connectors import SourceConnector

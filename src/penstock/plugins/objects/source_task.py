@@ -15,6 +15,7 @@ from penstock.plugins.objects.source_reader import ObjectReader, Opened
 from penstock.plugins.objects.store import Storage, open_storage
 from penstock.plugins.objects.stored_objects import ListedObject
 from penstock.sdk.batches import SourceBatch, offsets_only
+from penstock.sdk.errors import PenstockError
 from penstock.sdk.offsets import ChangedOffset
 from penstock.sdk.sources.abstract_source_task import AbstractSourceTask
 from penstock.sdk.sources.backoff import BackoffConfig
@@ -114,11 +115,16 @@ class OrderedObjects(Iterator[SourceBatch]):
     def _records(self, entry: ObjectEntry, opened: Opened, ending: Ending) -> Iterator[SourceBatch]:
         """A batch is handed out once the next is there: the last one finishes the object."""
         held: SourceBatch | None = None
-        for records in self._reader.batches(entry, opened):
+        try:
+            for records in self._reader.batches(entry, opened):
+                if held is not None:
+                    ending.stored = True
+                    yield held
+                held = entry.source_batch(records)
+        except PenstockError:
             if held is not None:
-                ending.stored = True
                 yield held
-            held = entry.source_batch(records)
+            raise
         finished = self._finished(ending, opened.version)
         yield offsets_only(finished) if held is None else SourceBatch(held.records, finished)
 
