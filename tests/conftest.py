@@ -22,6 +22,7 @@ from penstock.rest.server import RestServer
 from penstock.runtime.config.rest_config import RestConfig
 from penstock.runtime.worker import Worker, WorkerConfig
 from python_path import PLUGINS, with_path
+from s3_endpoint import S3Endpoint
 from topics import Topics
 
 PROVIDERS = "org.apache.kafka.common.config.provider."
@@ -81,6 +82,13 @@ def broker(
 def topics(broker: EmbeddedBroker) -> Topics:
     """The topics of this run, from outside."""
     return Topics(broker.bootstrap_servers)
+
+
+@pytest.fixture(scope="session")
+def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Endpoint]:
+    """The S3 endpoint of this run; each test has its own buckets."""
+    with S3Endpoint(tmp_path_factory.mktemp("s3")) as running:
+        yield running
 
 
 @pytest.fixture(scope="session")
