@@ -44,8 +44,9 @@ class S3Endpoint:
         auth, address = f"{KEY_ID},{SECRET}", f"127.0.0.1:{self.port}"
         command = [str(rclone), "serve", "s3", "--auth-key", auth, "--addr", address]
         own = ["--config", str(self.folder.parent / "no-rclone.conf"), "--vfs-cache-mode", "off"]
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        return subprocess.Popen([*command, *own, str(self.folder)], **quiet)
+        nowhere = subprocess.DEVNULL
+        whole = [*command, *own, str(self.folder)]
+        return subprocess.Popen(whole, stdout=nowhere, stderr=nowhere)
 
     def _answers(self) -> bool:
         assert self._process.poll() is None, "rclone has ended"
