@@ -64,10 +64,10 @@ def test_a_missing_bucket(objects: Objects) -> None:
 
 
 def test_wrong_credentials(objects: Objects) -> None:
-    objects.configure(aws_secret_access_key="wrong")
+    objects.configure(aws_secret_access_key="mistyped")
     with pytest.raises(UserError, match="not allowed.*Check the credentials") as error:
         PlayedSource(objects).look()
-    assert "wrong" not in str(error.value)
+    assert "mistyped" not in str(error.value)
 
 
 @pytest.fixture

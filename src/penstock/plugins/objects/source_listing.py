@@ -41,7 +41,7 @@ class Listing:
                 return
 
     def _listed(self, folder: str | None, start: str | None) -> Iterator[Sequence[Any]]:
-        store, doing = self._storage.store, f"Listing {self._storage}"
+        store, doing = self._storage.store, _doing(self._storage)
         try:
             with plain_errors(self._storage, doing):
                 listed = obstore.list(store, prefix=folder, offset=start, chunk_size=PAGE)
@@ -49,7 +49,7 @@ class Listing:
                 while (page := self._counted(lambda: next(pages, None))) is not None:
                     yield page
         except FileNotFoundError:
-            raise UserError(f"{doing}: there is no such place. Create it.") from None
+            raise UserError(f"{doing}: there is no {self._storage.bucket}. Create it.") from None
 
     def _counted(self, ask: Callable[[], Sequence[Any] | None]) -> Sequence[Any] | None:
         self.requests += 1
@@ -60,3 +60,7 @@ def _sorted(pages: Iterable[Sequence[Any]]) -> Iterator[Sequence[Any]]:
     """A folder is listed in no order."""
     found = sorted((meta for page in pages for meta in page), key=lambda meta: meta["path"])
     return (found[first : first + PAGE] for first in range(0, len(found), PAGE))
+
+
+def _doing(storage: Storage) -> str:
+    return f"Listing objects below {storage.prefix}" if storage.prefix else "Listing objects"

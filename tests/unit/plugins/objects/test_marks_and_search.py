@@ -159,10 +159,14 @@ def test_every_version_is_read_once_whatever_happens(seed: int) -> None:
 
 
 def act(rand: random.Random, step: int, bucket: Bucket, played: Played) -> None:
-    match rand.choice(["late", "new", "change", "delete", "turn", "kill", "fail", "wait", "restart"]):
+    match rand.choice(
+        ["late", "new", "change", "delete", "turn", "kill", "fail", "wait", "restart"]
+    ):
         case "late":
             for number in range(rand.choice([1, 40])):
-                bucket.put(f"0.{rand.random():.5f}-{step}-{number}", rand.uniform(0, LOOK_BACK - 31))
+                bucket.put(
+                    f"0.{rand.random():.5f}-{step}-{number}", rand.uniform(0, LOOK_BACK - 31)
+                )
         case "new":
             for number in range(rand.choice([1, 40])):
                 bucket.put(f"{1 + step:05}-{number:03}")
