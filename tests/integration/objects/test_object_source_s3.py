@@ -59,13 +59,13 @@ def test_the_version_of_an_object_is_the_same_listed_and_read(objects: Objects) 
 
 def test_a_missing_bucket(objects: Objects) -> None:
     objects.configure(aws_s3_bucket_name="no-such-bucket")
-    with pytest.raises(UserError, match="no-such-bucket.*Create it"):
+    with pytest.raises(UserError, match=r"no-such-bucket.*Create it"):
         PlayedSource(objects).look()
 
 
 def test_wrong_credentials(objects: Objects) -> None:
     objects.configure(aws_secret_access_key="mistyped")
-    with pytest.raises(UserError, match="not allowed.*Check the credentials") as error:
+    with pytest.raises(UserError, match=r"not allowed.*Check the credentials") as error:
         PlayedSource(objects).look()
     assert "mistyped" not in str(error.value)
 

@@ -29,6 +29,8 @@ def config_of(objects: Objects, topic: str, tasks: int = 1) -> dict[str, str]:
         "connector.class": "io.aiven.kafka.connect.s3.source.S3SourceConnector",
         "topic": topic,
         "tasks.max": str(tasks),
+        "key.converter": "org.apache.kafka.connect.converters.ByteArrayConverter",
+        "value.converter": "org.apache.kafka.connect.json.JsonConverter",
         "value.converter.schemas.enable": "false",
         "list.interval.ms": "100",
     }

@@ -90,9 +90,9 @@ OBJECT_SOURCE_CONFIG: Final = (
             validator=one_of_ignoring_case(REREAD, IGNORE),
             doc="What to do about an object that has changed since it was read, or half read. "
             "reread: read it again from its beginning. ignore: go on in it after as many records "
-            "as were read, and leave a finished one alone. An object that appears after others with "
-            "greater names were read may then not be read either, since a finished object is not "
-            "remembered by itself.",
+            "as were read, and leave a finished one alone. An object that appears after others "
+            "with greater names were read may then not be read either, since a finished object is "
+            "not remembered by itself.",
         ),
         ConfigKey(
             LIST_INTERVAL,

@@ -86,10 +86,10 @@ class Played:
         self.connector = ObjectSourceConnector()
         self.connector.start({**config, "rescan.look.back.ms": str(LOOK_BACK * 1000)})
         self.tasks = len(self.connector.task_configs(tasks))
-        self.connector._search = Search(  # noqa: SLF001 (another bucket and clock)
+        self.connector._search = Search(
             self.bucket,  # type: ignore[arg-type]  # as a listing
-            self.connector._number_of,  # noqa: SLF001
-            self.connector._rhythm,  # noqa: SLF001
+            self.connector._number_of,
+            self.connector._rhythm,
             lambda: self.bucket.now,
         )
 
@@ -142,7 +142,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("seed", range(8))
 def test_every_version_is_read_once_whatever_happens(seed: int) -> None:
-    rand = random.Random(seed)  # noqa: S311 (no secret)
+    rand = random.Random(seed)
     bucket = Bucket()
     played = Played(bucket)
     for number in range(rand.choice([0, 10, 300])):
