@@ -56,7 +56,7 @@ def test_what_is_imported_is_declared_and_what_is_declared_is_imported(
     project: dict[str, Any],
 ) -> None:
     extras = project["optional-dependencies"]
-    needed = [extras["worker"], extras["operator"], extras["avro"]]
+    needed = [extras["worker"], extras["operator"], extras["avro"], extras["s3"]]
     declared = names(project["dependencies"]).union(*map(names, needed))
     assert packages(SOURCE) - {FOR_TESTS} == declared
     assert FOR_TESTS not in packages(SOURCE / "sdk" / "sources"), "only the contract kit needs it"
