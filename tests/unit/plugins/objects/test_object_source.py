@@ -48,7 +48,9 @@ def age(objects: Objects, key: str, seconds: float) -> None:
 
 def alter(worker: PlayedSource, changes: list[tuple[Any, Any]]) -> None:
     connector = worker.source.connector()
-    for partition, offset in connector.alter_offsets(dict(worker.source.config()), changes):
+    altered = connector.alter_offsets(dict(worker.source.config()), changes)
+    assert not isinstance(altered, bool)
+    for partition, offset in altered:
         worker.offsets.pop(canonical(partition), None)
         if offset is not None:
             worker.offsets[canonical(partition)] = partition, offset
