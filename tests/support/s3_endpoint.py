@@ -43,8 +43,8 @@ class S3Endpoint:
         rclone = Path(sys.executable).parent / "rclone"
         auth, address = f"{KEY_ID},{SECRET}", f"127.0.0.1:{self.port}"
         command = [str(rclone), "serve", "s3", "--auth-key", auth, "--addr", address]
-        # Buckets are made as folders behind its back: it must look each time.
-        own = ["--config", str(self.folder.parent / "no-rclone.conf"), "--dir-cache-time", "0s"]
+        # Buckets are made as folders behind its back; without any cache, it takes a second a PUT.
+        own = ["--config", str(self.folder.parent / "no-rclone.conf"), "--dir-cache-time", "50ms"]
         nowhere = subprocess.DEVNULL
         whole = [*command, *own, str(self.folder)]
         return subprocess.Popen(whole, stdout=nowhere, stderr=nowhere)
@@ -54,9 +54,16 @@ class S3Endpoint:
         with socket.socket() as probe:
             return probe.connect_ex(("127.0.0.1", self.port)) == 0
 
+    def _is_there(self, bucket: str) -> bool:
+        try:
+            return obstore.list(self.store(bucket)).collect() == []
+        except obstore.exceptions.BaseError:
+            return False
+
     def bucket(self, name: str) -> dict[str, str]:
         """A new bucket, as a connector's config names it."""
         (self.folder / name).mkdir()
+        eventually(lambda: self._is_there(name), what=f"the bucket {name}")
         return {
             "aws.s3.bucket.name": name,
             "aws.s3.endpoint": self.url,

@@ -27,6 +27,8 @@ REFUSALS: Final = (
     exceptions.PermissionDeniedError,
     exceptions.UnauthenticatedError,
 )
+REFUSED: Final = ("401 Unauthorized", "403 Forbidden")
+"""Of a listing, only the text tells."""
 
 CLIENT: Final[Any] = {"timeout": f"{ANSWER_SECONDS}s", "connect_timeout": "5s"}
 RETRY: Final[Any] = {"max_retries": 3, "retry_timeout": timedelta(seconds=RETRY_SECONDS)}
@@ -83,17 +85,18 @@ def plain_errors(storage: Storage, doing: str) -> Iterator[None]:
     """
     try:
         yield
-    except FileNotFoundError as error:
-        if "NoSuchBucket" not in str(error):
-            raise
-        raise UserError(f"{doing}: there is no bucket {storage.bucket}. Create it.") from None
     except (exceptions.BaseError, OSError) as error:
+        if "NoSuchBucket" in str(error):
+            text = f"{doing}: there is no bucket {storage.bucket}. Create it."
+            raise UserError(text) from None
+        if isinstance(error, FileNotFoundError):
+            raise
         raise _explained(f"{doing} in {storage.bucket}", error) from None
 
 
 def _explained(doing: str, error: Exception) -> PenstockError:
     text = _text(error)
-    if isinstance(error, REFUSALS):
+    if isinstance(error, REFUSALS) or any(status in text for status in REFUSED):
         return UserError(f"{doing} is not allowed: {text}. Check the credentials and their rights.")
     if isinstance(error, exceptions.InvalidPathError | exceptions.NotSupportedError):
         return UserError(f"{doing}: {text}")

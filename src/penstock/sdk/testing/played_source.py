@@ -35,6 +35,9 @@ class SourceUnderTest(ABC):
     connector: ClassVar[type[SourceConnector]]
     exactly_once: ClassVar[bool] = True
     """Set False for a source that may repeat after a kill; it may never lose."""
+    finds_more: ClassVar[bool] = True
+    """Set False for a connector whose tasks read what ``plan`` gave them and nothing else: what is
+    added later is for the next turn, which ``look`` asks for."""
 
     @abstractmethod
     def config(self) -> Mapping[str, str]:
