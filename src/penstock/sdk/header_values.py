@@ -21,7 +21,12 @@ from penstock.sdk.schema import Schema, SchemaType
 
 SchemaAndValue = tuple[Schema | None, Any]
 
-_BITS: Final = ((Schema.int8(), 7), (Schema.int16(), 15), (Schema.int32(), 31), (Schema.int64(), 63))
+_BITS: Final = (
+    (Schema.int8(), 7),
+    (Schema.int16(), 15),
+    (Schema.int32(), 31),
+    (Schema.int64(), 63),
+)
 _WIDENING: Final = (
     SchemaType.INT8,
     SchemaType.INT16,
@@ -34,7 +39,7 @@ _TIME: Final = re.compile(r"(\d\d):(\d\d):(\d\d)\.(\d{3})Z")
 _STAMP: Final = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d):(\d\d):(\d\d)\.(\d{3})Z")
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
 _BLANK: Final = re.compile(r"\s*")
-_TOKEN: Final = re.compile(r"[^,\[\]{}\":]*")
+_DELIMITER: Final = re.compile(r"[,\[\]{}\":]")
 _BARE: Final = re.compile(r"[^\s,\[\]{}\":]+(?::\d\d:\d\d\.\d{3}Z)?")
 _QUOTED: Final = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
 
@@ -54,7 +59,7 @@ def read_header(data: bytes | None) -> SchemaAndValue:
         except _NoLiteral:
             return Schema.string(), text
         return schema, value
-    literal = _literal(trimmed) or _number(_TOKEN.match(trimmed)[0].strip())
+    literal = _literal(trimmed) or _number(_DELIMITER.split(trimmed, 1)[0].strip())
     return (Schema.string(), text) if literal is None else literal
 
 

@@ -11,12 +11,12 @@ _DAY = 86_400_000
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 
-def float_text(number: float | np.floating) -> str:
+def float_text(number: float | np.float32) -> str:
     """Java's ``toString`` of a double, or of a float if ``number`` is a ``numpy.float32``."""
     if math.isnan(number) or math.isinf(number):
         return "NaN" if math.isnan(number) else "Infinity" if number > 0 else "-Infinity"
     exact = number if isinstance(number, np.floating) else np.float64(number)
-    if number == 0 or 1e-3 <= abs(number) < 1e7:
+    if number == 0 or 1e-3 <= abs(float(number)) < 1e7:
         return np.format_float_positional(exact, unique=True, trim="0")
     text = np.format_float_scientific(exact, unique=True, trim="0", exp_digits=1)
     return text.replace("e+", "E").replace("e", "E")

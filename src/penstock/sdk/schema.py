@@ -294,7 +294,9 @@ def described(plain: pa.Field, schema: Schema) -> pa.Field:
     unsaid = {k: getattr(schema, k) for k in _EXTRAS if getattr(schema, k) != getattr(natural, k)}
     if "default" in unsaid:
         unsaid["default"] = _write_default(schema, schema.default)
-    return plain.with_metadata({METADATA: json.dumps(unsaid)} if unsaid else None)
+    if not unsaid:
+        return plain.remove_metadata()
+    return plain.with_metadata({METADATA: json.dumps(unsaid)})
 
 
 _EXTRAS: Final = ("optional", "name", "version", "doc", "parameters", "default")

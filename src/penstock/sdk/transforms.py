@@ -40,7 +40,7 @@ class Transform(ABC):
         is one, stays with its rows.
         """
 
-    def apart(self, batch: pa.RecordBatch) -> pa.BooleanArray | None:  # noqa: ARG002
+    def apart(self, batch: pa.RecordBatch) -> pa.BooleanArray | None:
         """Rows that are applied by themselves, since they may get another schema than the others.
 
         None, if there are none. A batch has one schema for all its keys and one for its values.

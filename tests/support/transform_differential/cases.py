@@ -10,7 +10,7 @@ PACKAGE = "org.apache.kafka.connect.transforms"
 STAMP = 1_700_000_000_123
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Case:
     """Applied by both sides. ``name`` is unique; the schemas are JSON, None for schemaless."""
 
@@ -143,7 +143,15 @@ SPARSE = {
     "defaulted": None,
 }
 MAPS = [
-    {"i": 7, "f": 1.5, "s": "42", "b": True, "n": None, "list": [1, "a"], "inner": {"x": 1, "y": {"z": 2}}},
+    {
+        "i": 7,
+        "f": 1.5,
+        "s": "42",
+        "b": True,
+        "n": None,
+        "list": [1, "a"],
+        "inner": {"x": 1, "y": {"z": 2}},
+    },
     {"i": -300, "f": 1e20, "s": "abc", "b": False, "inner": {}},
     {"s": "", "other": 1},
     {},

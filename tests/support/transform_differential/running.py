@@ -13,13 +13,14 @@ import orjson
 import pyarrow as pa
 
 from penstock.columnar.json_converter import JsonConverter
+from penstock.columnar.json_text import Misfit
 from penstock.embedded import Java
 from penstock.engine.pipeline.parts import Part
 from penstock.engine.pipeline.predicated import Predicated
 from penstock.engine.pipeline.stage_error import StageError
 from penstock.runtime.plugins import Plugins
 from penstock.sdk.batches import HEADERS, record_batch
-from penstock.sdk.errors import ConfigError
+from penstock.sdk.errors import ConfigError, RecordError
 from transform_differential.cases import Case
 
 PROGRAM = Path(__file__).with_name("Transforms.java")
@@ -28,10 +29,10 @@ PROGRAM = Path(__file__).with_name("Transforms.java")
 def theirs(cases: Sequence[Case], java: Java, class_path: str, folder: Path) -> list[Any]:
     """What Kafka Connect's transforms answer, case by case."""
     (folder / "cases.json").write_text(json.dumps([case.to_json() for case in cases]))
-    command = [java.path, "-Duser.timezone=UTC", "-cp", class_path, PROGRAM]
+    command = [str(java.path), "-Duser.timezone=UTC", "-cp", class_path, str(PROGRAM)]
     files = [folder / "cases.json", folder / "answers.json"]
-    done = subprocess.run(  # noqa: S603
-        [*command, *files], check=False, capture_output=True, text=True, env=os.environ
+    done = subprocess.run(
+        [*command, *map(str, files)], check=False, capture_output=True, text=True, env=os.environ
     )
     assert done.returncode == 0, done.stderr
     answers: list[Any] = json.loads(files[1].read_text())
@@ -129,7 +130,7 @@ def _texts(batch: pa.RecordBatch, side: str) -> list[Any]:
 def _one(converter: JsonConverter, row: pa.Array, field: pa.Field) -> Any:
     try:
         text = converter.encode(row, field)[0].as_py()
-    except Exception as error:
+    except (Misfit, RecordError, pa.ArrowException) as error:
         return {"unconvertible": str(error)}
     return None if text is None else json.loads(text)
 
@@ -166,5 +167,9 @@ def _told(answer: dict[str, Any]) -> Any:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, dict):
-        return "unconvertible" if "unconvertible" in value else {k: _plain(v) for k, v in value.items()}
+        return (
+            "unconvertible"
+            if "unconvertible" in value
+            else {k: _plain(v) for k, v in value.items()}
+        )
     return [_plain(item) for item in value] if isinstance(value, list) else value

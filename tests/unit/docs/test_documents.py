@@ -30,6 +30,7 @@ DOCUMENTS = [
         "docs/consumers.md",
         "docs/decisions.md",
         "docs/sources.md",
+        "docs/transforms.md",
         "examples/README.md",
     )
 ]

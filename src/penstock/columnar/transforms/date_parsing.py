@@ -43,7 +43,7 @@ def _no_match(texts: pa.Array, found: pa.Array, shown: str) -> str:
 
 
 def _letter(pattern: Sequence[Token], number: int) -> str:
-    """What the n-th group of the expression holds; a name of a month is ``L``, a short year ``Y``."""
+    """What the n-th group holds; the name of a month is ``L`` and a short year ``Y``."""
     field = [token for token in pattern if isinstance(token, Field)][number]
     if field.letter == "M" and not field.numeric:
         return "L"
@@ -115,7 +115,8 @@ def _mapped(column: pa.Array, read: Any) -> _Numbers:
     coded = column.dictionary_encode()
     values = [0 if text is None else read(text) for text in coded.dictionary.to_pylist()]
     indices = np.asarray(coded.indices.fill_null(0))
-    return np.array(values or [0], np.int64)[indices]
+    mapped: _Numbers = np.array(values or [0], np.int64)[indices]
+    return mapped
 
 
 def _offset(text: str) -> int:

@@ -11,11 +11,16 @@ from typing import Final
 import pyarrow as pa
 from pyarrow import compute
 
+from penstock.columnar.json_text import Misfit
+
 MONTHS: Final = (
-    "January February March April May June July August September October November December"
-).split()
-DAYS: Final = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+    *("January", "February", "March", "April", "May", "June", "July"),
+    *("August", "September", "October", "November", "December"),
+)
+DAYS: Final = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 NUMERIC: Final = "yMdDHkKhmsSu"
+LAST: Final = 971_890_876_800_000
+"""The last moment, in milliseconds since the epoch, whose year Arrow finds."""
 LETTERS: Final = NUMERIC + "EaGzZX"
 
 
@@ -60,7 +65,12 @@ def _unquoted(text: str) -> str:
 
 
 def formatted(moments: pa.Array, pattern: Sequence[Token]) -> pa.Array:
-    """The text of every moment, given in milliseconds since the epoch; null stays null."""
+    """The text of every moment, given in milliseconds since the epoch; null stays null.
+
+    ``Misfit`` if a year is beyond those that Arrow knows.
+    """
+    if compute.any(compute.greater(compute.abs_checked(moments), LAST)).as_py():
+        raise Misfit("a timestamp is beyond the year 32767")
     stamps = moments.cast(pa.timestamp("ms"))
     pieces = [t if isinstance(t, str) else _WRITERS[t.letter](stamps, t.count) for t in pattern]
     text = compute.binary_join_element_wise(*pieces, "", "")

@@ -36,13 +36,16 @@ class FieldPath:
 
     def part(self, array: pa.Array, purpose: str, *, replace_null: bool) -> Part:
         """The field in a struct column; ``Misfit`` if there is none."""
+        found: Part | None = None
         for depth, step in enumerate(self.steps):
-            inside = parts(array, purpose if not depth else _PURPOSE, replace_null=replace_null)
+            inside = parts(array, _PURPOSE if depth else purpose, replace_null=replace_null)
             found = next((each for each in inside if each.name == step), None)
             if found is None:
-                raise Misfit(f"Unknown field: {self.text}")
+                break
             array = found.array
-        return found if found is not None else _unknown(self.text)
+        if found is None:
+            raise Misfit(f"Unknown field: {self.text}")
+        return found
 
     def value(self, value: dict[str, Any]) -> Any:
         """The field in a map; None if it is not there."""
@@ -52,10 +55,6 @@ class FieldPath:
                 return None
             current = (required_map(current, _PURPOSE) if depth else current).get(step)
         return current
-
-
-def _unknown(text: str) -> Part:
-    raise Misfit(f"Unknown field: {text}")
 
 
 def _steps(path: str) -> list[str]:

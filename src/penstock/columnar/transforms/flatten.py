@@ -39,7 +39,9 @@ class Flatten(SidedTransform):
         self, array: pa.Array, schema: Schema, batch: pa.RecordBatch
     ) -> tuple[pa.Array, Schema]:
         made = list(self._leaves(array, "", optional=schema.optional, default=schema.default))
-        return rebuilt(made, array), replace(basics(schema), fields={p.name: p.schema for p in made})
+        return rebuilt(made, array), replace(
+            basics(schema), fields={p.name: p.schema for p in made}
+        )
 
     def _leaves(
         self, array: pa.Array, prefix: str, *, optional: bool, default: Mapping[str, Any] | None

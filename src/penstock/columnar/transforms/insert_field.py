@@ -84,7 +84,9 @@ class InsertField(SidedTransform):
     ) -> tuple[pa.Array, Schema]:
         made = parts(array, _PURPOSE, replace_null=self._replace_null)
         made += [self._inserted(insertion, batch) for insertion in self._insertions]
-        return rebuilt(made, array), replace(basics(schema), fields={p.name: p.schema for p in made})
+        return rebuilt(made, array), replace(
+            basics(schema), fields={p.name: p.schema for p in made}
+        )
 
     def _inserted(self, insertion: _Insertion, batch: pa.RecordBatch) -> Part:
         return part(insertion.name, insertion.schema(), self._values(insertion, batch))

@@ -1,4 +1,4 @@
-"""Schemaless columns, row by row: what a record without a schema holds is known only when parsed."""
+"""Schemaless columns, row by row: what such a record holds is known only when it is parsed."""
 
 from __future__ import annotations
 

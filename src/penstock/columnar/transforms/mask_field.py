@@ -94,7 +94,9 @@ def _constant(value: Any, schema: Schema, rows: int) -> pa.Array:
     try:
         return constant(value, schema, rows)
     except pa.ArrowInvalid as error:
-        raise Misfit(f"the replacement does not fit {schema.logical or schema.type}: {error}") from None
+        raise Misfit(
+            f"the replacement does not fit {schema.logical or schema.type}: {error}"
+        ) from None
 
 
 def _where(valid: pa.Array, mask: pa.Array) -> pa.Array:

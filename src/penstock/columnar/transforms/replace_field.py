@@ -66,7 +66,7 @@ class ReplaceField(SidedTransform):
         self._excluded = frozenset(parsed["exclude"] or ())
         self._included = frozenset(parsed["include"] or ())
         pairs = [_split(mapping) for mapping in parsed["renames"] or ()]
-        self._renames: dict[str, str] = {old: new for old, new in pairs}
+        self._renames = {old: new for old, new, *_ in pairs}
         self._replace_null: bool = parsed["replace.null.with.default"]
 
     def structured(

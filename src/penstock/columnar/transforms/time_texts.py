@@ -28,7 +28,9 @@ def iso_texts(array: pa.Array) -> pa.Array:
     stamps = moments.cast(pa.timestamp("ms"))
     midnight = compute.equal(_remainder(moments), 0)
     dated = compute.if_else(
-        midnight, compute.strftime(stamps, "%Y-%m-%d"), compute.strftime(stamps, "%Y-%m-%dT%H:%M:%SZ")
+        midnight,
+        compute.strftime(stamps, "%Y-%m-%d"),
+        compute.strftime(stamps, "%Y-%m-%dT%H:%M:%SZ"),
     )
     return compute.if_else(
         compute.less(moments, _DAY), compute.strftime(stamps, "%H:%M:%SZ"), dated

@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 import pyarrow as pa
 from pyarrow import compute
 
-from penstock.columnar.transforms.date_patterns import formatted, tokens
+from penstock.columnar.json_text import Misfit
+from penstock.columnar.transforms.date_patterns import LAST, formatted, tokens
 from penstock.columnar.transforms.sided import PACKAGE
 from penstock.sdk.config import ConfigDef, ConfigKey, Importance, invalid_value
 from penstock.sdk.errors import RecordError
@@ -58,7 +59,11 @@ class TimestampRouter(Transform):
             row = timestamps.is_null().index(True).as_py()
             raise RecordError("Timestamp missing on record", row=row)
         at = batch.schema.get_field_index("topic")
-        return batch.set_column(at, batch.schema.field(at), self._routed(batch, timestamps))
+        try:
+            return batch.set_column(at, batch.schema.field(at), self._routed(batch, timestamps))
+        except Misfit as misfit:
+            beyond = compute.greater(compute.abs(timestamps), LAST)
+            raise RecordError(str(misfit), row=beyond.index(True).as_py()) from None
 
     def _routed(self, batch: pa.RecordBatch, timestamps: pa.Array) -> pa.Array:
         topics = batch.column("topic")
