@@ -29,6 +29,17 @@ has the schema of the records around it if that is optional, and none otherwise.
 
 Header values have the types that Kafka Connect's SimpleHeaderConverter gives them: InsertHeader and
 HeaderFrom write its text, and `penstock.sdk.header_values` reads it.
+
+## Records that cannot be transformed
+
+With `errors.tolerance=all` such a record is skipped and, if `errors.deadletterqueue.topic.name` is
+set, written to that topic, in the transaction that commits the offset past it. This holds for sinks
+and for sources, there also for what a task cannot read or what does not fit its schema. A sink's
+dead letter is the record as it was in the topic. A source's holds key and value as far as they got,
+bytes as they are and anything else as JSON, and says in the headers
+`__connect.errors.source.partition` and `__connect.errors.source.offset` where the source goes on
+after it. With
+`errors.deadletterqueue.context.headers.enable` the other headers are Kafka Connect's.
 """
 DIFFERENCES = """\
 ## Where results differ from Kafka Connect's

@@ -21,6 +21,7 @@ UNWRAPPED = "Kafka Connect forgets to unwrap its own exception: 400 is what it m
 WORKERS = "unset stands for the worker's converter, which is not repeated for each connector"
 CONVERTER_TYPE = "an inner key that Kafka Connect's workers set, not users"
 SCHEMA_CONTENT = "not here yet"
+SOURCE_LETTERS = "sources have dead letters, too"
 
 
 KNOWN: tuple[Known, ...] = (
@@ -76,6 +77,8 @@ KNOWN: tuple[Known, ...] = (
     # Plugins.
     Known(PLUGIN, "*order +file.glob", "a key of our own: many files at once"),
     Known(PLUGIN, "*file.glob +", "a key of our own: many files at once"),
+    Known(PLUGIN, "*order +errors.deadletterqueue.*", SOURCE_LETTERS),
+    Known(PLUGIN, "*errors.deadletterqueue.* +", SOURCE_LETTERS),
     Known(PLUGIN, "*connector.plugin.version.*", "each has versions of its own"),
     Known(PLUGIN, "*.plugin.version.definition.default_value", "each has versions of its own"),
     Known(PLUGIN, "*.plugin.version.value.value", "each has versions of its own"),
