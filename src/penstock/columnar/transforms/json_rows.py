@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import orjson
@@ -38,6 +38,18 @@ def changed_rows(array: pa.Array, change: Change) -> pa.Array:
         except (Misfit, orjson.JSONEncodeError) as error:
             raise RecordError(str(error), row=row) from None
     return json_array(pa.array(made, pa.string()))
+
+
+def parsed_rows(array: pa.Array) -> list[Any]:
+    """Every row of a schemaless column, parsed."""
+    texts = json_texts(array).to_pylist()
+    return [None if text is None else orjson.loads(text) for text in texts]
+
+
+def dumped_rows(values: Iterable[Any]) -> pa.Array:
+    """Parsed values as a schemaless column."""
+    texts = [None if value is None else orjson.dumps(value).decode() for value in values]
+    return json_array(pa.array(texts, pa.string()))
 
 
 def required_map(value: Any, purpose: str) -> dict[str, Any]:

@@ -50,11 +50,11 @@ class Moments:
         """One value, as Python has it."""
         return self.converted(pa.array([value], to_type(schema)), schema)[0].as_py()
 
-    def converted_json(self, value: Any, schema: Schema) -> Any:
-        """One value without a schema: dates and times are milliseconds, JSON having neither."""
-        moments = self._read(pa.array([value], to_type(schema)), schema)
-        made = self._written(moments)
-        return milliseconds(made)[0].as_py() if self.target in _TYPED else made[0].as_py()
+    def converted_json(self, values: list[Any], schema: Schema) -> list[Any]:
+        """Values without a schema: dates and times are milliseconds, JSON having neither."""
+        made = self.converted(pa.array(values, to_type(schema)), schema)
+        shown: list[Any] = (milliseconds(made) if self.target in _TYPED else made).to_pylist()
+        return shown
 
     def _read(self, array: pa.Array, schema: Schema) -> pa.Array:
         if schema.logical in (DATE, TIME, TIMESTAMP):

@@ -9,7 +9,12 @@ from typing import Any, ClassVar
 import pyarrow as pa
 
 from penstock.columnar.json_text import Misfit
-from penstock.columnar.transforms.json_rows import JAVA_NAMES, required_map
+from penstock.columnar.transforms.json_rows import (
+    JAVA_NAMES,
+    dumped_rows,
+    parsed_rows,
+    required_map,
+)
 from penstock.columnar.transforms.moments import TARGETS, Moments
 from penstock.columnar.transforms.sided import PACKAGE, REPLACE_NULL, SidedTransform
 from penstock.columnar.transforms.structs import Part, basics, part, parts, rebuilt
@@ -19,6 +24,7 @@ from penstock.sdk.errors import ConfigError
 from penstock.sdk.schema import Schema
 
 _PURPOSE = "converting timestamp formats"
+_KINDS = {int: Schema.int64(), str: Schema.string()}
 
 
 class TimestampConverter(SidedTransform):
@@ -101,6 +107,32 @@ class TimestampConverter(SidedTransform):
         value = self._moments.converted_value(schema.default.get(self._field), inner)
         return {**schema.default, self._field: value}
 
+    def schemaless_column(self, array: pa.Array, batch: pa.RecordBatch) -> pa.Array:
+        """All timestamps at once if they are of one type; otherwise, and after an error, singly."""
+        values = parsed_rows(array)
+        try:
+            found = self._converted([self._timestamp(value) for value in values])
+        except Misfit:
+            found = None
+        if found is None:
+            return super().schemaless_column(array, batch)
+        return dumped_rows(map(self._with, values, found))
+
+    def _timestamp(self, value: Any) -> Any:
+        if value is None or not self._field:
+            return value
+        return required_map(value, _PURPOSE).get(self._field)
+
+    def _with(self, value: Any, timestamp: Any) -> Any:
+        return {**value, self._field: timestamp} if self._field and value is not None else timestamp
+
+    def _converted(self, timestamps: list[Any]) -> list[Any] | None:
+        """None if they are of more than one type, or of one that holds no timestamps."""
+        [kind, *others] = {type(each) for each in timestamps if each is not None} or {int}
+        if others or kind not in _KINDS:
+            return None
+        return self._moments.converted_json(timestamps, _KINDS[kind])
+
     def schemaless(self, value: Any, row: int, batch: pa.RecordBatch) -> Any:
         if value is None or not self._field:
             return self._json(value)
@@ -110,10 +142,8 @@ class TimestampConverter(SidedTransform):
     def _json(self, value: Any) -> Any:
         if value is None:
             return None
-        if type(value) is int:
-            return self._moments.converted_json(value, Schema.int64())
-        if isinstance(value, str):
-            return self._moments.converted_json(value, Schema.string())
+        if type(value) in _KINDS:
+            return self._moments.converted_json([value], _KINDS[type(value)])[0]
         name = JAVA_NAMES[type(value)]
         raise Misfit(f"TimestampConverter does not support class {name} objects as timestamps")
 
