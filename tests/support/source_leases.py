@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from penstock.columnar.plain_converters import StringConverter
 from penstock.engine.driver.watches import HeartbeatServer, TurnWatch
@@ -15,8 +17,8 @@ from penstock.kafka.clients import Connection
 from penstock.plugins.files.file_source_task import FileStreamSourceTask
 
 
-def run_lease(connection: Connection, name: str, file: Path) -> Report:
-    """The report of one lease of some seconds."""
+def run_lease(connection: Connection, name: str, file: Path, **changes: Any) -> Report:
+    """The report of one lease of some seconds; ``changes`` are fields of the lease."""
     server, limits = HeartbeatServer(), Limits(lease_seconds=8.0)
     turn = TurnWatch(limits)
     turn.begin()
@@ -43,6 +45,6 @@ def run_lease(connection: Connection, name: str, file: Path) -> Report:
         positions=(),
     )
     try:
-        return lease_loop.run(lease, SourceLoop)
+        return lease_loop.run(replace(lease, **changes), SourceLoop)
     finally:
         server.close()

@@ -17,7 +17,8 @@ as fatal and keeps its traceback, since it is a defect of the connector.
 
 from __future__ import annotations
 
-from typing import Self
+from collections.abc import Mapping
+from typing import Any, Self
 
 
 class PenstockError(Exception):
@@ -74,11 +75,26 @@ class RetriableError(PenstockError):
 
 
 class RecordError(PenstockError):
-    """One record of a batch could not be handled; ``row`` is its index in that batch."""
+    """One record of a batch could not be handled; ``row`` is its index in that batch.
 
-    def __init__(self, message: str, *, row: int = 0) -> None:
+    A source's ``poll`` raises it for what it cannot make a record of, with the ``data`` that it
+    has of it, and the offset with which the source goes on after it.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        row: int = 0,
+        data: bytes | None = None,
+        source_partition: Mapping[str, Any] | None = None,
+        source_offset: Mapping[str, Any] | None = None,
+    ) -> None:
         super().__init__(message)
         self.row = row
+        self.data = data
+        self.source_partition = source_partition
+        self.source_offset = source_offset
 
 
 class TakenOver(PenstockError):  # noqa: N818 (it is no failure)

@@ -45,6 +45,9 @@ class SourceTask(ABC):
 
         Should return within about a second; never wait for data, return None instead: the worker
         backs off. ``RetriableError`` makes the worker call again later; nothing may be lost then.
+        ``RecordError`` is about one record that cannot be read, which the task has passed: with
+        ``errors.tolerance=all`` it is skipped, its data in the dead letter topic if there is one,
+        and its offset is committed.
         """
 
     def finish(self) -> Iterable[SourceBatch | Sequence[SourceRecord]]:

@@ -31,6 +31,7 @@ DOCUMENTS = [
         "docs/decisions.md",
         "docs/sources.md",
         "docs/objects.md",
+        "docs/transforms.md",
         "examples/README.md",
     )
 ]
