@@ -18,8 +18,8 @@ from topics import Topics
 from waiting import eventually
 from worker_process import WorkerProcess
 
-OBJECTS = 60
-IN_ONE = 20_000
+OBJECTS = 40
+IN_ONE = 10_000
 KILLS = 3
 
 
