@@ -14,8 +14,8 @@ from penstock.sql.shell.prompt import MaskedHistory, masked_script
     ("text", "shown"),
     [
         (
-            "CREATE SOURCE CONNECTOR c WITH (connector.class=x.Y, tasks.max=2, 'password'='hunter2')",
-            "CREATE SOURCE CONNECTOR c WITH (connector.class=x.Y, tasks.max=2, 'password'='[string]')",
+            "CREATE SOURCE CONNECTOR c WITH (connector.class=x.Y, tasks.max=2, 'pwd'='hunter2')",
+            "CREATE SOURCE CONNECTOR c WITH (connector.class=x.Y, tasks.max=2, 'pwd'='[string]')",
         ),
         (
             "create external sink s with (url=jdbc:x://u:hunter2@h, topics='a', pin=7)",

@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from penstock.sql.running.results import Framed, Grid, Lines, Part
 
 RULE = "-" * 14
-NARROWEST = 8
+NARROWEST = 4
 
 
 def printed(part: Part, width: int | None) -> str:
@@ -25,10 +25,15 @@ def printed(part: Part, width: int | None) -> str:
 def _titled(grid: Grid, width: int | None) -> str:
     """As KLIP-7 prints tables."""
     widths = _widths(grid, width)
-    heads = [head.center(size) for head, size in zip(grid.headings, widths, strict=True)]
+    heads = [_centred(head, size) for head, size in zip(grid.headings, widths, strict=True)]
     rule = "|".join("-" * (size + (2 if number else 1)) for number, size in enumerate(widths))
     lines = [line for row in grid.rows for line in _lines(row, widths)]
     return "\n".join([" | ".join(heads).rstrip(), rule, *lines])
+
+
+def _centred(head: str, size: int) -> str:
+    """Rather to the left; one that is too long is cut."""
+    return (" " * ((size - len(head)) // 2) + head)[:size].ljust(size)
 
 
 def _ruled(grid: Grid, width: int | None) -> str:
