@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import shutil
 import sys
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -21,12 +20,9 @@ from penstock.cli.streams import examples
 from penstock.sdk.errors import PenstockError, UserError
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
     from penstock.sql.running.session import SqlSession
     from penstock.sql.shell.output import Output as SqlOutput
 
-T = TypeVar("T")
 EXAMPLES = examples(
     "penstock sql",
     'penstock sql -e "SHOW CONNECTORS;"',
@@ -121,43 +117,18 @@ def _session(
     url: str | None, servers: str | None, config: Path | None, variables: dict[str, str]
 ) -> Iterator[SqlSession]:
     from penstock.sql.running.home import Home
+    from penstock.sql.running.own_spark import OwnSpark
     from penstock.sql.running.session import SqlSession
 
-    with ExitStack() as stack:
-        client = stack.enter_context(connect(url))
-        connection = _once(lambda: connection_to(servers, config))
-        home = Home(client, connection, _once(lambda: _spark(stack)))
-        stack.callback(home.close)
-        yield SqlSession(home, variables)
-
-
-def _once(make: Callable[[], T]) -> Callable[[], T]:
-    """A function that makes something the first time only."""
-    return lru_cache(maxsize=1)(make)
-
-
-def _spark(stack: ExitStack) -> SparkSession:
-    """A Spark of this command's own, which ends with it."""
-    from penstock.embedded import ensure_jars, find_java
-    from penstock.engine.driver.session import LazySession, SparkSettings
-
-    java = find_java()
-    folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="penstock-sql-"))
-    settings = SparkSettings(
-        Path(folder),
-        ensure_jars(java).spark,
-        java.home,
-        {"spark.master": "local[2]", "spark.app.name": "penstock-sql"},
-    )
-    _note("Starting Spark for this query: some seconds ...")
-    session = LazySession(settings)
-    stack.callback(session.stop)
-    return session.get()
+    with connect(url) as client, closing(OwnSpark(_note)) as spark:
+        home = Home(client, lru_cache(lambda: connection_to(servers, config)), spark)
+        with closing(home):
+            yield SqlSession(home, variables)
 
 
 def _note(text: str) -> None:
     if sys.stderr.isatty():
-        sys.stderr.write(f"{text}\n")
+        sys.stderr.write(text)
 
 
 def _output(form: Form) -> SqlOutput:

@@ -30,6 +30,7 @@ DOCUMENTS = [
         "docs/consumers.md",
         "docs/decisions.md",
         "docs/sources.md",
+        "docs/sql.md",
         "examples/README.md",
     )
 ]

@@ -4,8 +4,6 @@ The clauses of a query are a chain of rules: of a list of optional ones, lark wo
 combination.
 """
 
-# ruff: noqa: E501 - to lark, the end of a line is the end of a rule
-
 RULES = r"""
 ?query_statement: query -> select
     | create_as | insert_select | insert_values | explain | print_topic | change_query

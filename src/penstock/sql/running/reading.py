@@ -53,7 +53,6 @@ def frame(
         spark.read.format("kafka")
         .options(
             **settings,
-            **{"kafka.isolation.level": "read_committed"},
             assign=json.dumps({topic: sorted(stops)}),
             startingOffsets=_text(topic, {p: min(starts.get(p, 0), stops[p]) for p in stops}),
             endingOffsets=_text(topic, stops),
