@@ -17,15 +17,16 @@ from waiting import eventually
 SOURCE = "org.apache.kafka.connect.file.fileStreamSourceConnector"
 SINK = "org.apache.kafka.connect.file.FileStreamSinkConnector"
 RULE = "-" * 14
+LINES = '{"n": 1}\n{"n": 2}\n'
 
 
 def tell(typed: Typing, client: ConnectClient, topics: Topics, name: str, folder: Path) -> None:
     """The whole story; ``name`` is a prefix for everything it makes."""
     source, sink, lines = f"{name}-source", f"{name}-sink", folder / "in.txt"
-    lines.write_text("one\ntwo\n")
+    lines.write_text(LINES)
     _create(typed, topics, source, sink, name, folder)
     eventually((folder / "out.txt").exists, what="the sink's file", within=60)
-    eventually(lambda: (folder / "out.txt").read_text() == "one\ntwo\n", what="lines", within=60)
+    eventually(lambda: (folder / "out.txt").read_text() == LINES, what="lines", within=60)
     _show(typed, client, source, sink, name)
     _change(typed, client, source, lines)
     _refuse(typed, source, sink)
@@ -76,11 +77,18 @@ def _show(typed: Typing, client: ConnectClient, source: str, sink: str, topic: s
     described = _cells(typed(f"DESCRIBE {source};"))
     assert [f"connector: {class_name}"] in described
     assert ["worker id", "task", "status"] in described
-    eventually(lambda: [topic, topic, ""] in _cells(typed(f"DESCRIBE {source};")), what="its topic")
+    eventually(
+        lambda: [topic, topic, "n BIGINT"] in _cells(typed(f"DESCRIBE {source};")), what="a schema"
+    )
     eventually(lambda: [topic, topic] in _cells(typed(f"DESCRIBE {sink};")), what="its topic")
     shipped = typed(f"DESCRIBE CONNECTOR {source};")
     assert [_stream(topic).upper(), topic, "STREAM"] in _cells(shipped)
     assert "FileStreamSourceConnector" in typed("SHOW CONNECTOR PLUGINS;")
+    made = typed(f"CREATE STREAM numbers FROM SOURCE CONNECTOR {source};")
+    assert "STREAM CREATED" in made
+    assert f"NUMBERS over topic {topic}: N BIGINT" in made
+    typed("DROP STREAM numbers;")
+    assert source in client.connectors(), "dropping a stream leaves the connector"
 
 
 def _change(typed: Typing, client: ConnectClient, source: str, lines: Path) -> None:
@@ -89,7 +97,10 @@ def _change(typed: Typing, client: ConnectClient, source: str, lines: Path) -> N
     for verb, state in (("PAUSE", "PAUSED"), ("RESUME", "RUNNING"), ("STOP", "STOPPED")):
         typed(f"{verb} CONNECTOR {source};")
         eventually(lambda: f" {state}" in typed("SHOW SOURCE CONNECTORS;"), what=state, within=60)  # noqa: B023 (done with in this turn)
-    eventually(lambda: '"position": 8' in typed(f"SHOW CONNECTOR OFFSETS {source};"), what="8")
+    eventually(
+        lambda: f'"position": {len(LINES)}' in typed(f"SHOW CONNECTOR OFFSETS {source};"),
+        what="the end of the file",
+    )
     partition = f'{{"filename": "{lines}"}}'
     typed(f"""ALTER CONNECTOR {source} OFFSETS PARTITION '{partition}' TO '{{"position": 4}}';""")
     assert client.offsets(source)[0]["offset"] == {"position": 4}

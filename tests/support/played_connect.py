@@ -33,6 +33,8 @@ class PlayedConnect:
         return {n: {"info": self.info(n), "status": self.status(n)} for n in self.configs}
 
     def create(self, name: str, config: Mapping[str, Any]) -> Json:
+        if wrong := next((v for k, v in config.items() if k.endswith(".password")), None):
+            raise ConnectApiError(400, f"Invalid value {wrong}")
         self.configs[name] = dict(config)
         self.states[name] = "RUNNING"
         return self.info(name)

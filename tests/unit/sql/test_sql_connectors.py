@@ -179,6 +179,12 @@ def test_a_key_that_is_probably_misspelt_is_told(typed: Typed) -> None:
     assert "Warning: task.max is no key of this connector: did you mean tasks.max?" in made
 
 
+def test_a_refusal_that_quotes_a_secret_does_not_show_it(typed: Typed) -> None:
+    with pytest.raises(SqlError) as caught:
+        typed(f"CREATE SOURCE CONNECTOR c WITH (connector.class={FILE}, my.password=hunter2);")
+    assert str(caught.value) == "Invalid value [hidden]"
+
+
 def test_json_and_csv(typed: Typed) -> None:
     secret = f"CREATE SOURCE CONNECTOR c WITH (connector.class={FILE}, a.secret=hunter2);"
     entity = json.loads(typed(secret, Form.JSON))

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from penstock.config.near_misses import near_misses
+from penstock.logs.secrets import SHORTEST_ELSEWHERE, scrub
+from penstock.runtime.validation.secret_keys import sounds_secret
 from penstock.sdk.errors import PenstockError
 from penstock.sql.connecting.classes import installed_class
 from penstock.sql.connecting.connect_api import Connect, status_of
@@ -31,9 +33,24 @@ def create(connect: Connect, statement: co.CreateConnector, sink_keys: SinkKeys)
         raise AlreadyExists(f"Connector {taken} already exists")
     config = _config(connect, statement, sink_keys)
     hints = _validated(connect, config)
-    info = connect.create(statement.name, config)
+    info = _accepted(connect, statement.name, config)
     done = _created(statement, info)
     return Result(done.entity, done.parts, tuple(hints))
+
+
+def _accepted(connect: Connect, name: str, config: Config) -> Mapping[str, Any]:
+    """Its info; what Kafka Connect says when it refuses may quote a secret."""
+    try:
+        return connect.create(name, config)
+    except PenstockError as error:
+        secrets = _secrets(config)
+        if any(secret in str(error) for secret in secrets):
+            raise StatementError(scrub(str(error), secrets)) from None
+        raise
+
+
+def _secrets(config: Config) -> list[str]:
+    return [v for k, v in config.items() if sounds_secret(k) and len(v) >= SHORTEST_ELSEWHERE]
 
 
 def _created(statement: co.CreateConnector, info: Mapping[str, Any]) -> Result:
@@ -77,7 +94,7 @@ def _validated(connect: Connect, config: Config) -> list[str]:
         for error in info["value"]["errors"]
     ]
     if lines:
-        raise StatementError("Validation error:\n" + "\n".join(lines))
+        raise StatementError(scrub("Validation error:\n" + "\n".join(lines), _secrets(config)))
     known = [info["value"]["name"] for info in configs if info.get("definition")]
     misses = near_misses(set(config) - {"name"}, known)
     return [f"{key} is no key of this connector: did you mean {meant}?" for key, meant in misses]
