@@ -68,6 +68,7 @@ def test_a_stream_from_its_declaration_to_its_end(typed: Typing, topics: Topics,
     assert topics.end(name) == 5, "the topic stays"
 
 
+@pytest.mark.heavy
 def test_a_table_has_the_last_row_of_each_key(typed: Typing, topics: Topics, name: str) -> None:
     typed(
         f"CREATE TABLE users (id VARCHAR PRIMARY KEY, name VARCHAR) "
@@ -118,6 +119,7 @@ def test_a_push_query_gives_what_comes_until_its_limit(typed: Typing, name: str)
             typed(f"{query} EMIT CHANGES;")
 
 
+@pytest.mark.heavy
 def test_the_formats_delimited_and_kafka(typed: Typing, topics: Topics, name: str) -> None:
     typed(
         f"CREATE STREAM d (k INT KEY, a VARCHAR, b DOUBLE, c BOOLEAN) "
@@ -134,6 +136,7 @@ def test_the_formats_delimited_and_kafka(typed: Typing, topics: Topics, name: st
     assert typed.rows("SELECT v FROM k;") == [(-5,), (9_000_000_000,), (None,)]
 
 
+@pytest.mark.heavy
 def test_columns_are_inferred_from_a_sample(typed: Typing, topics: Topics, name: str) -> None:
     topics.create(name)
     schema = {
@@ -168,6 +171,7 @@ def test_a_topic_is_printed(typed: Typing, topics: Topics, name: str) -> None:
         typed(f"PRINT {name}-none;")
 
 
+@pytest.mark.heavy
 def test_what_is_wrong_with_a_statement_is_told(typed: Typing, topics: Topics, name: str) -> None:
     topics.create(name)
     typed(f"CREATE STREAM numbers (n INT) WITH (KAFKA_TOPIC='{name}');")
@@ -197,6 +201,7 @@ def test_what_is_wrong_with_a_statement_is_told(typed: Typing, topics: Topics, n
         assert says in str(caught.value), statement
 
 
+@pytest.mark.heavy
 def test_types_and_further_columns(typed: Typing, topics: Topics, name: str) -> None:
     topics.create(name)
     typed(
@@ -208,4 +213,4 @@ def test_types_and_further_columns(typed: Typing, topics: Topics, name: str) -> 
     assert typed.rows("SELECT p->city, p->zip, n FROM s;") == [("x", 1, 2)]
     assert "STRUCT<CITY VARCHAR, ZIP INTEGER>" in typed("SHOW TYPES;")
     typed("DROP TYPE place; DROP STREAM s DELETE TOPIC;")
-    assert name not in typed("SHOW TOPICS;")
+    assert f"{name} " not in typed("SHOW TOPICS;")
