@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from penstock.kafka.clients import Connection
 from penstock.sql.connecting.connect_api import Connect
 from penstock.sql.running.home import Home
@@ -13,9 +16,15 @@ from penstock.sql.shell.output import Form, Output
 class Typing:
     """A prompt on brokers and a worker; ``spark`` gives a session where queries are asked."""
 
-    def __init__(self, connect: Connect, bootstrap_servers: str, spark, catalog: str) -> None:  # type: ignore[no-untyped-def] # a function
+    def __init__(
+        self,
+        connect: Connect,
+        bootstrap_servers: str,
+        spark: Callable[[], Any],
+        catalog: str,
+    ) -> None:
         connection = Connection(bootstrap_servers)
-        self.home = Home(connect, lambda: connection, spark, catalog)
+        self.home = Home(lambda: connect, lambda: connection, spark, catalog)
         self.session = SqlSession(self.home)
 
     def __call__(self, script: str, form: Form = Form.TABLE) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
@@ -120,10 +120,14 @@ def _session(
     from penstock.sql.running.own_spark import OwnSpark
     from penstock.sql.running.session import SqlSession
 
-    with connect(url) as client, closing(OwnSpark(_note)) as spark:
-        home = Home(client, lru_cache(lambda: connection_to(servers, config)), spark)
-        with closing(home):
-            yield SqlSession(home, variables)
+    with ExitStack() as stack:
+        home = Home(
+            lambda: stack.enter_context(connect(url)),
+            lru_cache(lambda: connection_to(servers, config)),
+            stack.enter_context(closing(OwnSpark(_note))),
+        )
+        stack.callback(home.close)
+        yield SqlSession(home, variables)
 
 
 def _note(text: str) -> None:

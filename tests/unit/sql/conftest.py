@@ -27,7 +27,7 @@ def connect() -> PlayedConnect:
 
 @pytest.fixture
 def session(connect: PlayedConnect) -> SqlSession:
-    return SqlSession(Home(connect, no_brokers, no_brokers))
+    return SqlSession(Home(lambda: connect, no_brokers, no_brokers))
 
 
 @pytest.fixture

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING
 
+from penstock.sdk.errors import PenstockError
 from penstock.sql.connecting.connect_api import Connect
 
 if TYPE_CHECKING:
@@ -20,23 +22,41 @@ CATALOG_TOPIC = "penstock-sql-catalog"
 class Home:
     """Kafka Connect, the brokers and Spark. Thread-safe; close it.
 
-    ``connection`` raises UserError where no brokers are known, ``spark`` ModuleNotFoundError where
-    PySpark is not installed: connector statements need neither.
+    ``connect`` and ``connection`` raise UserError where no worker or no brokers are known,
+    ``spark`` ModuleNotFoundError where PySpark is not installed: no statement needs all three.
     """
 
     def __init__(
         self,
-        connect: Connect,
+        connect: Callable[[], Connect],
         connection: Callable[[], Connection],
         spark: Callable[[], SparkSession],
         catalog_topic: str = CATALOG_TOPIC,
     ) -> None:
-        self.connect = connect
+        self._connect = connect
         self.connection = connection
         self._spark = spark
         self._topic = catalog_topic
         self._lock = threading.Lock()
         self._catalog: Catalog | None = None
+
+    @cached_property
+    def connect(self) -> Connect:
+        """Kafka Connect."""
+        return self._connect()
+
+    def known_catalog(self) -> Catalog | None:
+        """The catalog if there is one: what only looks does not create it."""
+        from penstock.kafka import clients, topics
+
+        try:
+            if self._catalog is None:
+                admin = clients.admin(self.connection())
+                if not topics.partitions_of(admin, [self._topic])[self._topic]:
+                    return None
+            return self.catalog
+        except PenstockError:  # no brokers are known, or none answer: there are connectors only
+            return None
 
     @property
     def catalog(self) -> Catalog:

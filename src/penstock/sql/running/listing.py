@@ -10,7 +10,6 @@ from penstock.sdk.errors import PenstockError
 from penstock.sql.catalog.inference import value_columns
 from penstock.sql.catalog.sampling import sample_of
 from penstock.sql.catalog.source import Source, column_list
-from penstock.sql.errors import StatementError
 from penstock.sql.planning.functions import AGGREGATES, SCALAR
 from penstock.sql.running.home import Home
 from penstock.sql.running.results import Grid, Lines, Part, Result
@@ -117,15 +116,12 @@ def schema_words(home: Home, topic: str) -> str:
     """The columns of a topic in SQL's words; empty where its records do not tell."""
     try:
         return column_list(value_columns(sample_of(home.connection(), topic)))
-    except (StatementError, PenstockError):
+    except PenstockError:
         return ""
 
 
 def sources_over(home: Home, wanted: Iterable[str]) -> list[tuple[str, str, str]]:
     """The streams and tables over some topics; none where no brokers are known."""
-    names = set(wanted)
-    try:
-        found = home.catalog.sources().values()
-    except PenstockError:
-        return []
+    names, catalog = set(wanted), home.known_catalog()
+    found = catalog.sources().values() if catalog else ()
     return [(s.name, s.topic, s.kind) for s in found if s.topic in names]

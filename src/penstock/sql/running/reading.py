@@ -57,7 +57,7 @@ def frame(
             startingOffsets=_text(topic, {p: min(starts.get(p, 0), stops[p]) for p in stops}),
             endingOffsets=_text(topic, stops),
             includeHeaders="true",
-            failOnDataLoss="false",
+            failOnDataLoss="true",
         )
         .load()
     )

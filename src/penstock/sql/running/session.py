@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from penstock.sdk.errors import PenstockError
 from penstock.sql.connecting.names import find_connector
 from penstock.sql.errors import NotSupportedYet, StatementError, nearest
 from penstock.sql.grammar.parser import Parsed, parse_piece
@@ -115,18 +114,20 @@ class SqlSession:
     # Connectors.
 
     def _of_connectors(self) -> dict[type, Callable[[Any], Answer]]:
-        connect = self.home.connect
+        home = self.home
         return {
-            co.CreateConnector: lambda s: connector_changes.create(connect, s, self._sink_keys),
-            co.ShowConnectors: lambda s: connector_views.show(connect, s),
+            co.CreateConnector: lambda s: connector_changes.create(
+                home.connect, s, self._sink_keys
+            ),
+            co.ShowConnectors: lambda s: connector_views.show(home.connect, s),
             co.DescribeConnector: self._describe_connector,
-            co.DropConnector: lambda s: connector_changes.drop(connect, s),
-            co.AlterConnector: lambda s: connector_changes.alter(connect, s),
-            co.ChangeConnector: lambda s: connector_changes.change(connect, s),
-            co.ShowPlugins: lambda _: connector_views.plugins(connect),
-            co.ShowOffsets: lambda s: connector_views.offsets(connect, s),
-            co.AlterOffsets: lambda s: connector_changes.alter_offsets(connect, s),
-            co.ResetOffsets: lambda s: connector_changes.reset_offsets(connect, s),
+            co.DropConnector: lambda s: connector_changes.drop(home.connect, s),
+            co.AlterConnector: lambda s: connector_changes.alter(home.connect, s),
+            co.ChangeConnector: lambda s: connector_changes.change(home.connect, s),
+            co.ShowPlugins: lambda _: connector_views.plugins(home.connect),
+            co.ShowOffsets: lambda s: connector_views.offsets(home.connect, s),
+            co.AlterOffsets: lambda s: connector_changes.alter_offsets(home.connect, s),
+            co.ResetOffsets: lambda s: connector_changes.reset_offsets(home.connect, s),
         }
 
     def _sink_keys(self, name: str) -> Mapping[str, str]:
@@ -187,7 +188,8 @@ class SqlSession:
         """A stream or table of that name, else a connector."""
         from penstock.sql.running import listing
 
-        source = self._source(statement.name)
+        catalog = self.home.known_catalog()
+        source = catalog.find(statement.name) if catalog else None
         if source is not None:
             return listing.described(source, extended=statement.extended)
         name = find_connector(self.home.connect, statement.name)
@@ -199,17 +201,9 @@ class SqlSession:
             self.home.connect, name, lambda topic: listing.schema_words(self.home, topic)
         )
 
-    def _source(self, name: str):  # type: ignore[no-untyped-def] # of a room that is imported late
-        try:
-            return self.home.catalog.find(name)
-        except PenstockError:  # no brokers are known: then there are connectors only
-            return None
-
     def _source_names(self) -> list[str]:
-        try:
-            return list(self.home.catalog.sources())
-        except PenstockError:
-            return []
+        catalog = self.home.known_catalog()
+        return list(catalog.sources()) if catalog else []
 
     def _describe_all(self, statement: so.DescribeAll) -> Result:
         from penstock.sql.running import listing

@@ -21,7 +21,7 @@ class Known:
     def names(self) -> Iterable[str]:
         """Connectors, streams, tables and their columns."""
         return [
-            *self._recent("connectors", self._home.connect.connectors),
+            *self._recent("connectors", self._connectors),
             *self._recent("sources", self._sources),
         ]
 
@@ -31,8 +31,12 @@ class Known:
 
         return [*self._recent("keys", self._connector_keys), *KNOWN]
 
+    def _connectors(self) -> list[str]:
+        return self._home.connect.connectors()
+
     def _sources(self) -> list[str]:
-        found = self._home.catalog.sources().values()
+        catalog = self._home.known_catalog()
+        found = catalog.sources().values() if catalog else ()
         return sorted({name for s in found for name in (s.name, *(c.name for c in s.columns))})
 
     def _connector_keys(self) -> list[str]:
