@@ -10,7 +10,6 @@ import connector_story
 from bench.connect_jars import ensure_connect_jars
 from bench.kafka_connect import start_kafka_connect
 from commands import Commands
-from old_connect import old_connect
 from penstock.client import ConnectClient
 from penstock.embedded import EmbeddedBroker, Jars, Java
 from penstock.runtime.worker import Worker
@@ -83,14 +82,6 @@ def test_the_statements_of_the_seed_on_real_kafka_connect(
         tmp_path / "kc", name, broker.bootstrap_servers, java, class_path, properties=settings
     ) as worker:
         _tell(worker.client, broker, topics, name, tmp_path)
-
-
-@pytest.mark.heavy
-def test_the_statements_of_the_seed_on_an_older_kafka_connect(
-    tmp_path: Path, broker: EmbeddedBroker, java: Java, topics: Topics, name: str
-) -> None:
-    with old_connect(tmp_path / "kc", name, "3.9.1", broker.bootstrap_servers, java) as client:
-        _tell(client, broker, topics, name, tmp_path)
 
 
 def _tell(

@@ -25,17 +25,17 @@ def content(value: Any) -> bytes | None:
 
 def recorded(spark: SparkSession, view: str, records: list[Any]) -> None:
     rows = [
-        (None if key is None else bytearray(key.encode()), content(value), 0, n, 1.0 + n / 1000)
+        (None if key is None else bytearray(key.encode()), content(value), 0, n, 1000 + n)
         for n, (key, value) in enumerate(records)
     ]
-    columns = "key binary, value binary, partition int, offset bigint, seconds double"
+    columns = "key binary, value binary, partition int, offset bigint, ms bigint"
     frame = spark.createDataFrame(rows, columns)
     frame.selectExpr(
         "key",
         "value",
         "partition",
         "offset",
-        "CAST(seconds AS TIMESTAMP) AS timestamp",
+        "timestamp_millis(ms) AS timestamp",
         "CAST(NULL AS array<struct<key:string,value:binary>>) AS headers",
     ).createOrReplaceTempView(view)
 
