@@ -7,6 +7,7 @@
     │   └── ObjectError    an object of the source is damaged: the message says which and where
     ├── RetriableError     the same call is tried again after ``retry_after`` seconds
     ├── RecordError        one record is at fault: ``errors.tolerance`` decides what happens to it
+    ├── TakenOver          another lease of this task has begun: this one ends, and nothing fails
     └── FatalError         nobody can fix it by waiting: the task turns FAILED with this text
 
 ``ConfigError`` and ``UserError`` turn a task FAILED just as ``FatalError`` does, but their text is
@@ -78,6 +79,16 @@ class RecordError(PenstockError):
     def __init__(self, message: str, *, row: int = 0) -> None:
         super().__init__(message)
         self.row = row
+
+
+class TakenOver(PenstockError):  # noqa: N818 (it is no failure)
+    """Somebody else has taken over, and this task must not go on.
+
+    A task raises it when its source or target says so: a greater epoch is stored there, a lock is
+    lost, a position has moved that only this task should move. The lease counts as lost: nothing
+    more of it is committed, no status turns FAILED, and the worker starts the task again from what
+    is committed, later each time.
+    """
 
 
 class FatalError(PenstockError):

@@ -23,6 +23,7 @@ WORKERS = "unset stands for the worker's converter, which is not repeated for ea
 CONVERTER_TYPE = "an inner key that Kafka Connect's workers set, not users"
 SCHEMA_CONTENT = "not here yet"
 
+ANY_LIST = "GET /connector-plugins*"
 LISTED = "GET /connector-plugins?connectorsOnly=*"
 OF_EITHER_SIDE = (
     "Cast",
@@ -51,6 +52,14 @@ NOT_HERE = (
     ),
 )
 """Kind and class of every plugin of Kafka Connect that is missing: one that vanishes is told."""
+
+CONNECTORS_HERE = (
+    "sink io.confluent.connect.jdbc.JdbcSinkConnector",
+    "source io.confluent.connect.jdbc.JdbcSourceConnector",
+    "source io.confluent.kafka.connect.datagen.DatagenConnector",
+)
+"""Kind and class of the connectors that stand in for some that Kafka Connect does not bring."""
+HERE = "a connector that comes with us; Kafka Connect's users install it"
 
 KNOWN: tuple[Known, ...] = (
     Known("*", "headers.content-type +", "every error is JSON and says so"),
@@ -103,6 +112,8 @@ KNOWN: tuple[Known, ...] = (
     ),
     Known("* (offset negative)", "*", "refused before anything is changed; Kafka Connect tries it"),
     # Plugins.
+    *(Known(ANY_LIST, f"body.order +{plugin}", HERE) for plugin in CONNECTORS_HERE),
+    *(Known(ANY_LIST, f"body.{plugin} +", HERE) for plugin in CONNECTORS_HERE),
     *(Known(LISTED, f"body.order -{plugin}", MISSING) for plugin in NOT_HERE),
     *(Known(LISTED, f"body.{plugin} -", MISSING) for plugin in NOT_HERE),
     *(

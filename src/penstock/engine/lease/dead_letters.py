@@ -23,6 +23,9 @@ PREFIX = "__connect.errors."
 AHEAD_SECONDS = 1800
 """How far ahead of the clock a timestamp may be: brokers reject one that is an hour ahead."""
 
+COMMITTED = "All records before it are committed."
+HELD = "Records before it are not committed yet, and would be skipped with it."
+
 Letter = tuple[str, bytes | None, bytes | None, list[tuple[str, bytes | None]], int]
 
 
@@ -48,8 +51,11 @@ class DeadLetters:
         self.waiting_bytes = 0
         return letters
 
-    def take(self, raw: pa.RecordBatch, row: int, error: StageError) -> None:
-        """Set the record in ``row`` aside; FatalError if the connector tolerates no errors."""
+    def take(self, raw: pa.RecordBatch, row: int, error: StageError, *, held: bool = False) -> None:
+        """Set the record in ``row`` aside; FatalError if the connector tolerates no errors.
+
+        ``held``: the task still holds records before it, which are not committed.
+        """
         record = {name: raw.column(name)[row].as_py() for name in raw.schema.names}
         place = f"{record['topic']}-{record['partition']} at offset {record['offset']}"
         shown = {name: record[name] for name in ("topic", "partition", "offset", "timestamp")}
@@ -58,7 +64,7 @@ class DeadLetters:
             error,
             record=f"consumed record is {shown}",
             place=place,
-            remedy="All records before it are committed. To skip it, stop the connector, alter its "
+            remedy=f"{HELD if held else COMMITTED} To skip it, stop the connector, alter its "
             f"offset of {record['topic']}-{record['partition']} to {record['offset'] + 1} and "
             "resume it",
         )

@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from penstock.engine.lease.heartbeats import Heartbeat
-from penstock.engine.lease.lease import KeyedOffset, SourceLease
+from penstock.engine.lease.lease import KeyedOffset, MovedOffset, SourceLease
 from penstock.engine.lease.lease_loop import LeaseLoop
 from penstock.engine.lease.new_topics import NewTopics
 from penstock.engine.lease.producing import produce, topics_in
@@ -28,7 +28,7 @@ from penstock.kafka.json_forms import dump
 from penstock.kafka.offset_keys import in_order, offset_key
 from penstock.kafka.transactions import Transactions
 from penstock.sdk.batches import SourceBatch
-from penstock.sdk.errors import RetriableError
+from penstock.sdk.errors import RetriableError, TakenOver
 from penstock.sdk.offsets import OffsetReader, canonical
 from penstock.sdk.packing import pack
 from penstock.sdk.records import SourceRecord
@@ -50,8 +50,8 @@ class SourceLoop(LeaseLoop[SourceLease]):
             for key, partition, offset in lease.positions
         }
         self._new_topics = NewTopics(lease.topic_groups, lease.connection, lease.admin_settings)
-        self._committed: dict[str, KeyedOffset] = {}
-        self._pending: dict[str, KeyedOffset] = {}
+        self._committed: dict[str, MovedOffset] = {}
+        self._pending: dict[str, MovedOffset] = {}
 
     def _outcome(self) -> dict[str, Any]:
         return {"positions": tuple(self._committed.values())}
@@ -105,7 +105,7 @@ class SourceLoop(LeaseLoop[SourceLease]):
         """
         try:
             yield
-        except KafkaFault:
+        except (KafkaFault, TakenOver):
             raise
         except Exception:
             self._raise_if_orphaned()
@@ -148,17 +148,23 @@ class SourceLoop(LeaseLoop[SourceLease]):
         return batches
 
     def _produce(self, task: SourceTask, producer: Transactions, batch: SourceBatch) -> None:
-        with self._committing_first(task, producer):
-            encoded = self._encoded(batch.records)
+        encoded = None
+        if batch.records.num_rows:
+            with self._committing_first(task, producer):
+                encoded = self._encoded(batch.records)
         self._commits.settle()
         self._begin()
+        if encoded is not None:
+            self._send(producer, encoded)
+        for partition, offset in batch.offsets:
+            self._pending[canonical(partition)] = self._keyed(partition, offset)
+
+    def _send(self, producer: Transactions, encoded: Encoded) -> None:
         if self._lease.topic_groups:
             self._new_topics.ensure(topics_in(encoded))
         sent = produce(producer, encoded)
         self._count(sent.records, sent.payload_bytes)
         self._progress.topics.note(sent.topics)
-        for partition, offset in batch.offsets:
-            self._pending[canonical(partition)] = self._keyed(partition, offset)
 
     def _encoded(self, records: pa.RecordBatch) -> Encoded:
         pipeline, tolerance = self._pipeline, self._lease.tolerance
@@ -176,22 +182,23 @@ class SourceLoop(LeaseLoop[SourceLease]):
         )
         self._progress.skipped += 1
 
-    def _keyed(self, partition: Mapping[str, Any], offset: Mapping[str, Any]) -> KeyedOffset:
+    def _keyed(self, partition: Mapping[str, Any], offset: Mapping[str, Any] | None) -> MovedOffset:
         """Uses the key bytes it has always had: Kafka Connect finds offsets by them."""
+        moved = None if offset is None else dict(offset)
         known = self._positions.get(canonical(partition))
         if known:
-            return known[0], known[1], dict(offset)
+            return known[0], known[1], moved
         ordered = in_order(partition, self._lease.partition_keys)
-        return offset_key(self._lease.connector, ordered), ordered, dict(offset)
+        return offset_key(self._lease.connector, ordered), ordered, moved
 
     def _commit(self, task: SourceTask, producer: Transactions) -> None:
         if self._began is None:
             return
         lease, pending, records = self._lease, self._pending, self._records
-        offsets = [(lease.offsets_topic, k, dump(o)) for k, _, o in pending.values()]
+        offsets = [(lease.offsets_topic, k, _stored(o)) for k, _, o in pending.values()]
 
         def committed() -> None:
-            self._positions.update(pending)
+            move(self._positions, pending)
             self._committed.update(pending)
             self._progress.given += records
             task.committed([(partition, offset) for _, partition, offset in pending.values()])
@@ -201,6 +208,19 @@ class SourceLoop(LeaseLoop[SourceLease]):
         paced = self._paced(self._bytes, self._began, commit)
         self._begin_commit(time.monotonic(), paced, committed)
         self._pending = {}
+
+
+def _stored(offset: Mapping[str, Any] | None) -> bytes | None:
+    return None if offset is None else dump(offset)
+
+
+def move(positions: dict[str, KeyedOffset], moved: Mapping[str, MovedOffset]) -> None:
+    """Change ``positions`` to what is committed now; both are by ``canonical`` partitions."""
+    for text, (key, partition, offset) in moved.items():
+        if offset is None:
+            positions.pop(text, None)
+        else:
+            positions[text] = key, partition, offset
 
 
 def _as_batches(polled: SourceBatch | Sequence[SourceRecord] | None) -> list[SourceBatch]:
