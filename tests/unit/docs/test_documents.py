@@ -32,6 +32,7 @@ DOCUMENTS = [
         "docs/sources.md",
         "docs/objects.md",
         "docs/transforms.md",
+        "docs/sql.md",
         "examples/README.md",
     )
 ]
