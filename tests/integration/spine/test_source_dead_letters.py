@@ -44,5 +44,6 @@ def test_lines_that_are_no_numbers_are_set_aside_with_their_place(
     assert headers["__connect.errors.class.name"] == CAST
     assert headers["__connect.errors.source.partition"] == f'{{"filename":"{file}"}}'.encode()
     [(_, _, offset)] = report.positions
+    assert offset is not None
     assert offset["position"] == len("1\ntwo\n3\n")
     assert (report.tally.skipped, report.tally.dead_letters) == (1, 1)

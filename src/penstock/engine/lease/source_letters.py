@@ -6,7 +6,7 @@ headers tell the source partition and offset with which the worker goes on after
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import orjson
@@ -18,10 +18,10 @@ from penstock.engine.lease.lease import SourceLease
 from penstock.engine.lease.tolerating import tolerate
 from penstock.engine.pipeline.stage_error import StageError
 from penstock.sdk.errors import RecordError
-from penstock.sdk.offsets import SourceOffset, SourcePartition
+from penstock.sdk.offsets import ChangedOffset
 from penstock.sdk.records import SourceRecord
 
-Offsets = Sequence[tuple[SourcePartition, SourceOffset]]
+Offsets = Sequence[ChangedOffset]
 
 
 class SourceLetters:
@@ -95,7 +95,7 @@ class SourceLetters:
     def _told(
         self, topic: str | None, error: StageError, offsets: Offsets
     ) -> list[tuple[str, bytes | None]]:
-        partitions, positions = ([dict(each) for each in side] for side in _apart(offsets))
+        partitions, positions = _apart(offsets)
         told: list[tuple[str, bytes | None]] = [
             (f"{PREFIX}source.partition", limited(_one_or_all(partitions))),
             (f"{PREFIX}source.offset", limited(_one_or_all(positions))),
@@ -112,11 +112,12 @@ def offsets_of(error: RecordError) -> Offsets:
     return [(error.source_partition, error.source_offset)]
 
 
-def _apart(offsets: Offsets) -> tuple[list[Mapping[str, Any]], list[Mapping[str, Any]]]:
-    return [partition for partition, _ in offsets], [offset for _, offset in offsets]
+def _apart(offsets: Offsets) -> tuple[list[dict[str, Any]], list[dict[str, Any] | None]]:
+    positions = [None if offset is None else dict(offset) for _, offset in offsets]
+    return [dict(partition) for partition, _ in offsets], positions
 
 
-def _one_or_all(values: list[dict[str, Any]]) -> str:
+def _one_or_all(values: Sequence[dict[str, Any] | None]) -> str:
     shown = values[0] if len(values) == 1 else values
     return orjson.dumps(shown, default=str).decode()
 

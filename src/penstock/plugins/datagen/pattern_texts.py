@@ -6,8 +6,8 @@ import re
 import string
 from collections.abc import Sequence
 from itertools import product
-from re import _constants as ops  # type: ignore[attr-defined]
-from re import _parser  # type: ignore[attr-defined]
+from re import _constants as ops
+from re import _parser
 from typing import Any, Final
 
 MOST: Final = 50_000
