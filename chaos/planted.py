@@ -60,9 +60,10 @@ BUGS = (
         "skipped-record",
         "a source that goes on from an offset leaves the first record out",
         "engine/lease/source_lease.py",
-        "        encoded = self._encoded(batch.records)\n",
-        "        resumed = bool(self._positions) and not self._committed\n"
-        "        encoded = self._encoded(batch.records.slice(1 if resumed else 0))\n",
+        "                encoded = self._encoded(batch)\n",
+        "                resumed = bool(self._positions) and not self._committed\n"
+        "                rows = batch.records.slice(1 if resumed else 0)\n"
+        "                encoded = self._encoded(SourceBatch(rows, batch.offsets))\n",
         LOST,
     ),
     Bug(
