@@ -186,7 +186,7 @@ class ConnectorRound:
             self._tell_reset(why)
 
     def _fail_reset(self, why: str) -> None:
-        """The round ended early: a reset that was asked for has failed, an earlier failure stays."""
+        """The round ended early: the reset has failed; an earlier failure stays told."""
         if self._annotations.get(RESET) != "true":
             self._keep_failure()
         elif RESET not in self._done:
