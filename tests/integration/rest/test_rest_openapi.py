@@ -108,6 +108,7 @@ def find(api: BaseSchema) -> Find:
     return one
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(("label", "mode"), [*ANYTHING, *MISFITS])
 def test_every_made_up_request_is_answered(
     find: Find, connectors: ConnectClient, label: str, mode: GenerationMode
