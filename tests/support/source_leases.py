@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from penstock.columnar.plain_converters import StringConverter
-from penstock.engine.driver.watches import HeartbeatServer, TurnWatch
 from penstock.engine.lease import lease_loop
+from penstock.engine.lease.heartbeats import Heartbeat
 from penstock.engine.lease.lease import Limits, Membership, Report, SourceLease
 from penstock.engine.lease.source_lease import SourceLoop
 from penstock.engine.pipeline.pipeline import Pipeline
@@ -17,10 +17,6 @@ from penstock.plugins.files.file_source_task import FileStreamSourceTask
 
 def run_lease(connection: Connection, name: str, file: Path) -> Report:
     """The report of one lease of some seconds."""
-    server, limits = HeartbeatServer(), Limits(lease_seconds=8.0)
-    turn = TurnWatch(limits)
-    turn.begin()
-    server.watch(name, turn)
     key, value = StringConverter(), StringConverter()
     key.configure({}, is_key=True)
     value.configure({}, is_key=False)
@@ -34,15 +30,11 @@ def run_lease(connection: Connection, name: str, file: Path) -> Report:
         connection=connection,
         transactional_id=name,
         membership=Membership(clients.group_metadata(connection, name), name),
-        heartbeat=server.address,
-        limits=limits,
+        limits=Limits(lease_seconds=8.0),
         secrets=(),
         producer_settings={},
         task_class=FileStreamSourceTask,
         offsets_topic=f"{name}-offsets",
         positions=(),
     )
-    try:
-        return lease_loop.run(lease, SourceLoop)
-    finally:
-        server.close()
+    return lease_loop.run(lease, SourceLoop, Heartbeat())

@@ -1,7 +1,7 @@
 """A worker: starts and stops everything but its REST listener.
 
 ``start`` blocks until the broker answers and configs and statuses have been read to their true end;
-Spark is not started by it, but by the first turn. ``stop`` lets running leases commit and end.
+Spark is not started by it, but by the first lease. ``stop`` lets running leases commit and end.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from functools import partial
 from typing import cast
 
 from penstock.embedded import EmbeddedBroker, Jars, Java, ensure_jars, find_java
+from penstock.engine.carriers.hub import Hub
+from penstock.engine.driver.engine import Engine
 from penstock.engine.driver.session import LazySession, SparkSettings
-from penstock.engine.driver.turns import Engine
-from penstock.engine.driver.watches import HeartbeatServer
 from penstock.kafka import clients
 from penstock.kafka.clients import Connection, GroupAdmin
 from penstock.kafka.errors import BrokerUnavailable
@@ -160,7 +160,7 @@ class Worker:
             admin=admin,
             plugins=self.plugins,
             engine=engine,
-            scheduler=self._scheduler(engine),
+            scheduler=self._scheduler(),
             configs=stores.configs,
             offsets=stores.offsets,
             statuses=stores.statuses,
@@ -211,14 +211,12 @@ class Worker:
             java_home=java.home,
             worker_config=self.config.spark(),
         )
-        heartbeats = HeartbeatServer(settings.driver_host)
-        engine = Engine(LazySession(settings), heartbeats, self.config.limits())
+        engine = Engine(LazySession(settings), Hub(settings.driver_host))
         self._undo.append(engine.stop)
         return engine
 
-    def _scheduler(self, engine: Engine) -> Scheduler:
-        grace = self.config["turn.grace.ms"] / 1000
-        scheduler = Scheduler(engine.session.settings.slots, grace)
+    def _scheduler(self) -> Scheduler:
+        scheduler = Scheduler()
         scheduler.start()
         self._undo.append(scheduler.stop)
         return scheduler

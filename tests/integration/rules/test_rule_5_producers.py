@@ -25,7 +25,7 @@ def told(caplog: pytest.LogCaptureFixture) -> Iterator[pytest.LogCaptureFixture]
         yield caplog
 
 
-def test_a_lease_that_lands_in_another_python_worker(
+def test_a_lease_that_lands_in_another_process(
     connectors: ConnectClient,
     scripted,
     topics: Topics,
@@ -34,18 +34,14 @@ def test_a_lease_that_lands_in_another_python_worker(
     tmp_path: Path,
     told: pytest.LogCaptureFixture,
 ) -> None:
-    """Leases of one task wander over the idle Python workers, and none of them is ever lost."""
+    """Leases of one task go back and forth between two carriers, and none of them is ever lost."""
     limit = tmp_path / "limit"
     scripted(tasks_max=1, limit_file=limit)
-    companion = f"{name}-companion"
-    connectors.create(
-        companion,
-        {"connector.class": "ScriptedSource", "topic": companion, "tasks.max": "3", "count": "5"},
-    )
-    eventually(lambda: len(topics.values(companion)) == 15, what="three more Python workers")
+    loads = worker.herder._context.engine.fleet._loads
 
     rounds = 8
     for i in range(1, rounds + 1):
+        loads.weigh(f"{name}-0", heavy=i % 3 == 0)
         limit.write_text(str(10 * i))
         eventually(lambda: len(topics.values(name)) == 10 * i, what=f"round {i}")  # noqa: B023
         eventually(lambda: resting(worker, name), what=f"the end of lease {i}")

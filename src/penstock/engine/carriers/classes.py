@@ -22,6 +22,7 @@ GROUPS = (
 ITSELF, TASK = "itself", "task"
 
 
+@cache
 def name_of(cls: type[Any]) -> str:
     """The name of a plugin's class, or of the task class of a connector; CodecError for others."""
     for point in _points():

@@ -14,6 +14,7 @@ from penstock.engine.carriers.book import Book, News
 from penstock.engine.carriers.channel import Channel
 from penstock.engine.carriers.frames import Message
 from penstock.engine.carriers.handshake import Identity
+from penstock.engine.lease.lease_logs import tell
 
 ANOTHER = "another process runs this carrier"
 CONDEMNED = "this carrier has been abandoned"
@@ -101,6 +102,8 @@ class Link:
         self.vitals = _vitals(state.get("vitals"))
         news = self.book.hear(state)
         self.tell()
+        for line in state.get("log", ()):
+            tell(line)
         self._on_news(self, news)
 
     def close(self) -> None:

@@ -15,10 +15,9 @@ from typing import Any, Generic, TypeVar
 
 from penstock.engine.lease import producers
 from penstock.engine.lease.commits import Commits
-from penstock.engine.lease.heartbeats import Heartbeat, beating
+from penstock.engine.lease.heartbeats import Heartbeat
 from penstock.engine.lease.lease import End, Lease, Report
 from penstock.engine.lease.lease_config import resolved
-from penstock.engine.lease.lease_logs import logged
 from penstock.engine.lease.lost_leases import Orphaned
 from penstock.engine.lease.pace import LEAST
 from penstock.engine.lease.tally import Tally
@@ -59,6 +58,7 @@ class LeaseLoop(ABC, Generic[L]):
         waiting = self._heartbeat.orphaned.is_set, self._progress.wait
         producer = producers.acquire(self._lease, Patience(STALLED_SECONDS, *waiting))
         try:
+            self._ask_before_beginning()
             self._move_records(producer)
         except BaseException:
             self._commits.close()
@@ -66,6 +66,14 @@ class LeaseLoop(ABC, Generic[L]):
             raise
         self._commits.close()
         producers.keep(self._lease, producer)
+
+    def _ask_before_beginning(self) -> None:
+        """Rule 10: a lease that starts late has initialised its producer after it was fenced.
+
+        The worker revokes a lease before it fences, and never confirms a revoked one.
+        """
+        if not self._heartbeat.confirm():
+            raise Orphaned("the worker no longer wants this lease")
 
     @abstractmethod
     def _move_records(self, producer: Transactions) -> None:
@@ -95,7 +103,7 @@ class LeaseLoop(ABC, Generic[L]):
 
     def _raise_if_orphaned(self) -> None:
         if self._heartbeat.orphaned.is_set():
-            raise Orphaned("the worker no longer answers heartbeats")
+            raise Orphaned("the worker does not answer, or has revoked the lease")
 
     def _begin(self) -> None:
         """Begin a transaction, unless one is open already."""
@@ -173,23 +181,17 @@ class LeaseLoop(ABC, Generic[L]):
         self._records = self._bytes = self._progress.active = 0
 
 
-def run(lease: L, loop_class: type[LeaseLoop[L]]) -> Report:
+def run(lease: L, loop_class: type[LeaseLoop[L]], heartbeat: Heartbeat) -> Report:
     """Run the lease to its end. Never raises: any error is in the report."""
-    with (
-        logged(lease) as lines,
-        beating(lease.heartbeat, lease.lease_id, lease.limits, lines) as heartbeat,
-    ):
-        try:
-            lease = resolved(lease)
-        except ConfigError as error:
-            heartbeat.progress.ended_early = True
-            trace = trace_of(error, hidden_from(lease.connector))
-            return Report(lease.task, lease.lease_id, End.FAILED, trace=trace)
-        loop = loop_class(lease, heartbeat)
-        end, trace = End.DONE, ""
-        try:
-            loop.run()
-        except BaseException as error:  # noqa: BLE001 (a task's error is data, SystemExit too)
-            end, trace = ending_of(error), trace_of(error, lease.secrets)
-            heartbeat.progress.ended_early = True
-        return loop.report(end, trace)
+    try:
+        lease = resolved(lease)
+    except ConfigError as error:
+        trace = trace_of(error, hidden_from(lease.connector))
+        return Report(lease.task, lease.lease_id, End.FAILED, trace=trace)
+    loop = loop_class(lease, heartbeat)
+    end, trace = End.DONE, ""
+    try:
+        loop.run()
+    except BaseException as error:  # noqa: BLE001 (a task's error is data, SystemExit too)
+        end, trace = ending_of(error), trace_of(error, lease.secrets)
+    return loop.report(end, trace)

@@ -7,6 +7,7 @@ read again forever.
 
 from __future__ import annotations
 
+import contextvars
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
@@ -106,7 +107,8 @@ class TopicReader:
 
     def _take_ahead(self, most: int, patience: float) -> Future[Taken]:
         """Prepare the next columns while the lease works on the previous ones."""
-        return self._thread.submit(self._consumer.take, most, patience)
+        context = contextvars.copy_context()
+        return self._thread.submit(context.run, self._consumer.take, most, patience)
 
     def close(self) -> None:
         """Stop reading; records fetched ahead count as not read."""

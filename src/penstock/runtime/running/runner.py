@@ -4,23 +4,24 @@ A runner lives from the moment its connector should run until it should not: pau
 new configuration and a restart all end it (``halt``) and may start another. It always starts
 unsure of its positions, so that the previous runner is fenced before its first lease.
 
-``look`` and ``turn`` are called by the scheduler, never two at once. ``halt`` may come from any
-thread.
+``look`` and ``turn`` are called by the scheduler, never two at once. A look takes how leases have
+ended; a turn makes sure of the positions and hands leases over to tasks that have none, and returns
+while they run. ``halt`` and ``doubt`` may come from any thread.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
+import time
 import uuid
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, TypeVar
 
 from penstock.config.references import Resolved
-from penstock.engine.driver.turns import Turn, TurnBroken
 from penstock.engine.lease.lease import End, Lease, Limits, Membership, Range, Report
 from penstock.engine.lease.pace import Pace
 from penstock.engine.lease.traces import trace_of
@@ -35,18 +36,19 @@ from penstock.runtime.callbacks import STOP_SECONDS, CallbackHangs, contained
 from penstock.runtime.config.override_policy import clients_used, overrides_in
 from penstock.runtime.config.tolerance import tolerance_of
 from penstock.runtime.errors import Conflict, RequestError
-from penstock.runtime.meters.loss_reasons import breakdown, loss_of
+from penstock.runtime.meters.loss_reasons import loss_of, reason_for
 from penstock.runtime.meters.startups import Startup
 from penstock.runtime.plugins import Plugin
 from penstock.runtime.running.active_topics import ActiveTopics
 from penstock.runtime.running.context import Context
-from penstock.runtime.running.fencing import fence_tasks
+from penstock.runtime.running.fencing import fence_some, fence_tasks
 from penstock.runtime.running.own_statuses import OwnStatuses
 from penstock.runtime.running.pipelines import pipeline_recipe
 from penstock.runtime.running.reloading import PAUSE_SECONDS, ReloadWatch
 from penstock.runtime.running.scheduler import REST, Next
 from penstock.runtime.running.standstill import Standstill, error_text
 from penstock.runtime.running.task_configs import task_configs
+from penstock.runtime.running.task_leases import Ended, TaskLeases
 from penstock.runtime.running.verdicts import verdict
 from penstock.runtime.states import State
 from penstock.sdk.config import ConfigDef
@@ -56,12 +58,15 @@ from penstock.sdk.errors import ConfigError
 log = logging.getLogger(__name__)
 
 FINISH_SECONDS = 2.5
-CANCEL_SECONDS = 1.5
-ISOLATED_SECONDS = 5.0
+SUSPECT_SECONDS = 5.0
+"""How long the next lease of a task that hung may last."""
 FIRST_PAUSE = 0.05
 PROBE_PAUSE = 5.0
-MOST_LOSSES = 4
-"""How many executors in a row may be lost before the tasks that they ran are blamed."""
+CHECK_SECONDS = 1.0
+"""How often running leases are checked."""
+DRY_SECONDS, SHORT_DRY_SECONDS = 10.0, 1.0
+"""Seconds without records after which leases end: longer where a look finds new ones."""
+MOST_HANGS = 2
 
 T = TypeVar("T")
 
@@ -85,7 +90,9 @@ class Runner(ABC):
         """The config with its references resolved, once the connector was started."""
         self.plugin = plugin
         self.meter = context.metrics.of(name)
-        self.unsure = True
+        self._doubting = threading.Lock()
+        self._doubts = 1
+        self._settled_doubts = 0
         self.failed: dict[int, str] = dict(failed or {})
         self.stored = dict(config)
         """The config as in the config topic, with its references."""
@@ -105,11 +112,20 @@ class Runner(ABC):
         self._broken = False
         self._startup = Startup()
         self._tasks: list[dict[str, str]] = []
-        self._suspects: list[int] = []
-        self._losses = 0
+        self._adrift: set[int] = set()
+        """Tasks whose last lease was lost: what it has committed is to be read."""
+        self._hangs: dict[int, int] = {}
         self._previous: dict[int, str] = {}
         self._paces: dict[int, Pace] = {}
-        self._turn: Turn | None = None
+        self._leases = TaskLeases(
+            context.engine,
+            grace=context.worker["turn.grace.ms"] / 1000,
+            wake=lambda: context.scheduler.wake(self),
+            on_progress=self._note_progress,
+        )
+        self._running: set[int] = set()
+        """Tasks whose leases ran when their ends were last taken."""
+        self._quiet_until = 0.0
         self._recipe: Recipe | None = None
         self._standing: Membership | None = None
         self._pause = FIRST_PAUSE
@@ -126,6 +142,7 @@ class Runner(ABC):
         with self._active():
             if self._halted.is_set():
                 return REST
+            self._take_ends()
             if self._watch.changed():
                 self._begin_anew()
             if self._broken:
@@ -135,6 +152,22 @@ class Runner(ABC):
             if not self._live():
                 return self._rest()
             return self._look_for_work()
+
+    @property
+    def unsure(self) -> bool:
+        """Whether the positions of the whole connector have to be verified."""
+        return self._doubts != self._settled_doubts
+
+    @property
+    def adrift(self) -> bool:
+        """Whether the positions of any task have to be verified."""
+        return self.unsure or bool(self._adrift)
+
+    def doubt(self) -> None:
+        """Verify all positions before any lease is handed over; what runs finishes."""
+        with self._doubting:
+            self._doubts += 1
+        self._leases.finish()
 
     @contextmanager
     def _active(self) -> Iterator[None]:
@@ -147,14 +180,24 @@ class Runner(ABC):
                     self._drop_connector()
 
     def _look_for_work(self) -> Next:
-        losses, tasks = self._standstill.losses, self._candidates()
-        if not losses.due(tasks):
-            return Next(delay=losses.pause(tasks))
+        self._leases.check()
+        resting = self._resting()
+        if not resting or (self._running and (self.unsure or self._leases.together)):
+            return Next(delay=CHECK_SECONDS)
+        losses = self._standstill.losses
+        if not losses.due(resting):
+            return Next(delay=losses.pause(resting))
+        if (left := self._quiet_until - time.monotonic()) > 0:
+            return Next(delay=left)
         return self._guarded(self._look_while_due)
+
+    def _resting(self) -> list[int]:
+        """Tasks that may run and have no lease."""
+        return [task for task in self._live() if task not in self._running]
 
     def _look_while_due(self) -> Next:
         found = self._look()
-        if not found.turn:
+        if not found.turn and not self._running:
             self._standstill.idle()
         return found
 
@@ -162,7 +205,7 @@ class Runner(ABC):
         try:
             found = step()
         except (CallbackHangs, ConfigError, AccessDenied) as error:
-            self.unsure = True
+            self.doubt()
             self._give_up(error)
             return self._rest()
         except Exception as error:  # noqa: BLE001 (one connector's loop must not end by a defect)
@@ -191,29 +234,36 @@ class Runner(ABC):
         return Next(delay=PAUSE_SECONDS) if self._watch.active else REST
 
     def turn(self) -> Next:
-        """Run one turn, after making sure of the positions."""
+        """Hand leases over to tasks that have none, after making sure of their positions."""
         with self._active():
             if self._halted.is_set():
                 return REST
             return self._rest() if self._broken else self._guarded(self._sure_turn)
 
     def _sure_turn(self) -> Next:
+        self._take_ends()
         # Before the doubt is checked: see Cluster.joined.
         self._standing = self.context.membership()
-        if self.unsure:
+        if self._running and (self.unsure or self._leases.together):
+            self._leases.finish()
+            return Next(delay=CHECK_SECONDS)
+        if self.unsure or (self._adrift and self._leases.together):
             if not self.context.still_wanted(self.name):  # until it is ended, or comes back
                 raise Conflict("it is assigned to another worker, or to none")
             self._recover()
-        return self._run_turn()
+        elif self._adrift:
+            self._recover_some(self._adrift.intersection(self._resting()))
+        return self._hand_out()
 
     def _later(self, error: Exception, doing: str = "") -> Next:
         """Nothing can be done now: retry, less and less often, and report it if that lasts."""
-        self.unsure = True
+        if not self._running:  # otherwise nothing has changed for those that run
+            self.doubt()
         cause = scrub(f"{doing}{error_text(error)}", self._hidden)
         return Next(delay=self._standstill.waits(error, cause))
 
     def halt(self) -> None:
-        """End the loop: no new lease, finish the one that runs, after 2.5 s cancel it.
+        """End the loop: no new lease, finish those that run, revoke them after 2.5 s.
 
         Does not fence: the next runner does, before it trusts any position.
         """
@@ -222,17 +272,11 @@ class Runner(ABC):
 
     def _halt(self) -> None:
         self._halted.set()
+        self._leases.close()
         self._standstill.fall_silent()
         self.context.scheduler.forget(self)
-        turn = self._turn
-        if turn is not None and turn.call_off():
-            return  # the thread that waits there for Spark also stops the connector
-        if turn is not None:
-            turn.finish()
-            if not turn.wait(FINISH_SECONDS):
-                log.warning("the turn does not finish; cancelling it")
-                turn.cancel()
-                turn.wait(CANCEL_SECONDS)
+        if not self._leases.end(FINISH_SECONDS):
+            log.warning("a lease does not finish; it is revoked, and its carrier is ended")
         self._stop_connector()
 
     # Starting and stopping the connector object.
@@ -291,7 +335,7 @@ class Runner(ABC):
         self._drop_connector()
         self._broken = False
         self.failed.clear()
-        self.unsure = True
+        self.doubt()
 
     def _start_connector(self) -> list[dict[str, str]]:
         metrics, plugins = self.context.metrics, self.context.plugins
@@ -310,6 +354,7 @@ class Runner(ABC):
             log.warning("a callback does not return; abandoning it until it does")
             return
         try:
+            self._take_ends()
             self._drop_connector()
         finally:
             self._activity.release()
@@ -338,6 +383,7 @@ class Runner(ABC):
         log.warning("the connector failed: %s", trace)
         self._broken = True
         self._startup.failed()
+        self._leases.finish()
         self._shown.connector_failed(trace, self.failed)
 
     def _fail_task(self, task: int, trace: str, uncommitted: tuple[Range, ...] = ()) -> None:
@@ -371,69 +417,72 @@ class Runner(ABC):
         """Read the positions again, after fencing."""
 
     def _recover(self) -> None:
-        """Rule 1: abort and fence every task id, then read what is really committed."""
+        """Rule 1: abort and fence every task id, then read what is really committed.
+
+        Only while no lease runs. A doubt that is raised meanwhile stays.
+        """
+        doubts = self._doubts
         count = max(len(self._tasks), self.context.configs.fenced_tasks(self.name))
         fence_tasks(self.context, self.name, count)
         self._previous = {}
         self._read_positions()
-        self.unsure = False
+        self._adrift.clear()
+        self._settled_doubts = doubts
 
-    def _run_turn(self) -> Next:
-        moved = 0
-        for tasks, limits in self._groups():
-            leases = self._plan(tasks, limits)
-            if leases and not self._halted.is_set():
-                moved += self._run_leases(leases)
-            if self.unsure:
-                break
-        return self._after(moved)
+    def _recover_some(self, tasks: Collection[int]) -> None:
+        """Rule 1 for tasks whose leases were lost: their own ids alone, since others run."""
+        fence_some(self.context, self.name, tasks)
+        for task in tasks:
+            self._previous.pop(task, None)
+        self._read_positions()
+        self._adrift.difference_update(tasks)
 
-    def _groups(self) -> list[tuple[list[int], Limits]]:
-        """All tasks in one job; after a crash, each suspect once in a separate short job."""
-        limits = self.context.worker.limits()
-        due = self._standstill.losses.due(self._candidates())
-        if not self._living_suspects():
-            return [(due, limits)]
-        short = replace(limits, lease_seconds=min(ISOLATED_SECONDS, limits.lease_seconds))
-        return [(due, short)]
-
-    def _candidates(self) -> list[int]:
-        """The tasks of the next turn, without those that have to pause."""
-        return self._living_suspects()[:1] or self._live()
-
-    def _living_suspects(self) -> list[int]:
-        return [task for task in self._suspects if task not in self.failed]
-
-    def _run_leases(self, leases: Sequence[Lease]) -> int:
-        turn = self.context.engine.turn(leases)
-        self._turn = turn
-        try:
-            if self._halted.is_set():
-                return 0
+    def _hand_out(self) -> Next:
+        resting = self._standstill.losses.due(self._resting())
+        leases = self._plan(resting, self.context.worker.limits()) if resting else []
+        self._leases.patience = self._patience()
+        for lease in map(self._limited, leases):
             self._standstill.goes_on()
-            self.meter.watch(turn, self._standstill.progressed)
-            self._active_topics.watch(turn)
-            with self.context.scheduler.running(turn):
-                reports = turn.run()
-        except TurnBroken as broken:
-            self.meter.broken(turn)
-            self._blame(turn, broken)
-            return 0
-        finally:
-            self._turn = None
-        for report in reports:
-            self._take(report)
-        self._blame_reattempted(turn, reports)
-        return sum(report.records for report in reports)
+            self.meter.begin(lease)
+            if not self._leases.hand_over(lease):
+                return REST
+        return Next(delay=CHECK_SECONDS) if leases or self._running else self._idle()
 
-    def _blame_reattempted(self, turn: Turn, reports: Sequence[Report]) -> None:
-        """If Spark retries by itself, a re-attempt is the only sign of a crash."""
-        again = [report.task for report in reports if report.end is End.PLAN_AGAIN]
-        if again:
-            self._suspect(again, turn, TurnBroken("crashed", "its first attempt ended abruptly"))
+    def _limited(self, lease: Lease) -> Lease:
+        """Shorter for a task that hung, so that it is soon known whether it does again."""
+        if lease.task not in self._hangs:
+            return lease
+        seconds = min(SUSPECT_SECONDS, lease.limits.lease_seconds)
+        return replace(lease, limits=replace(lease.limits, lease_seconds=seconds))
+
+    def _patience(self) -> float:
+        """Seconds without records after which leases are asked to finish."""
+        return DRY_SECONDS
+
+    def _note_progress(self, lease: Lease, told: dict[str, Any]) -> None:
+        """Called by the fleet, on its threads."""
+        if self.meter.beat(lease, told):
+            self._standstill.progressed(lease.task)
+        self._active_topics.note(lease.task, told.get("topics", ()))
+
+    def _take_ends(self) -> None:
+        """Take how leases have ended since the last look."""
+        ended, self._running = self._leases.take()
+        for each in ended:
+            if each.report is not None:
+                self._take(each.report)
+            else:
+                self._take_loss(each)
+        if ended and not self._adrift:
+            self._settle_down(sum(each.report.records for each in ended if each.report))
+
+    def _settle_down(self, moved: int) -> None:
+        """Look again immediately while there is work; otherwise with growing pauses."""
+        if moved:
+            self._pause = FIRST_PAUSE
+            self._quiet_until = 0.0
         else:
-            self._losses = 0
-            self._suspects = [t for t in self._suspects if t not in {r.task for r in reports}]
+            self._quiet_until = time.monotonic() + (self._idle().delay or 0.0)
 
     def _take(self, report: Report) -> None:
         self.meter.task(report.task).end(report)
@@ -445,8 +494,9 @@ class Runner(ABC):
             self._standstill.progressed(report.task)
         if report.end is End.DONE:
             self._previous[report.task] = report.lease_id
+            self._hangs.pop(report.task, None)
         else:
-            self.unsure = True
+            self._adrift.add(report.task)
             with about(self.name, report.task):
                 log.info("the lease ended: %s %s", report.end, report.trace)
         if (reason := loss_of(report)) is not None:
@@ -454,37 +504,20 @@ class Runner(ABC):
         if report.end is End.FAILED:
             self._fail_task(report.task, report.trace, report.uncommitted)
 
-    def _blame(self, turn: Turn, broken: TurnBroken) -> None:
-        """Rule 8: a crash or a hang is no task's fault until each task has run alone."""
-        self.unsure = True
-        log.warning("the turn %s%s", broken, _places(turn) if broken.kind == "expired" else "")
-        if (reason := breakdown(broken)) is not None:
-            for lease in turn.leases:
-                self._standstill.lost(lease.task, reason, broken.detail)
-        if broken.kind not in ("crashed", "expired"):
-            return
-        self._suspect([lease.task for lease in turn.leases], turn, broken)
-
-    def _suspect(self, tasks: list[int], turn: Turn, broken: TurnBroken) -> None:
-        if self._losses < MOST_LOSSES and turn.lost_executor():
-            self._losses += 1
-            log.warning("an executor was lost, with the tasks it ran; trying again")
-        elif self._suspects:
-            self._suspects.remove(tasks[0])
-            self._fail_task(tasks[0], verdict(turn, broken))
-        else:
-            self._suspects = tasks
-
-    def _after(self, moved: int) -> Next:
-        """Immediately while there is work; otherwise with growing pauses.
-
-        If a lease was lost, ``look`` knows how long its task has to pause, if at all.
-        """
-        if moved or self._suspects or self.unsure:
-            self._pause = FIRST_PAUSE
-            return Next(delay=0.0)
-        idle, left = self._idle(), self._standstill.losses.pause(self._candidates())
-        return min(idle, Next(delay=left)) if left else idle
+    def _take_loss(self, ended: Ended) -> None:
+        """Rule 8: a crash or a hang is no task's fault until it is known which one it is."""
+        task = ended.task
+        self.meter.broken(ended.lease)
+        self._adrift.add(task)
+        with about(self.name, task):
+            log.warning("the lease was lost: %s %s", ended.cause, ended.detail)
+        if (reason := reason_for(ended.cause, hung=ended.hung is not None)) is not None:
+            self._standstill.lost(task, reason, ended.detail)
+        if ended.hung is not None:
+            self._hangs[task] = self._hangs.get(task, 0) + 1
+        if ended.guilty or self._hangs.get(task, 0) >= MOST_HANGS:
+            self._hangs.pop(task, None)
+            self._fail_task(task, verdict(ended))
 
     def _idle(self) -> Next:
         longest = self.context.worker["look.interval.max.ms"] / 1000
@@ -503,7 +536,6 @@ class Runner(ABC):
             "connection": context.connection,
             "transactional_id": transactional_id(context.worker.group_id, self.name, task),
             "membership": self._standing,
-            "heartbeat": context.engine.heartbeat_address,
             "limits": limits,
             "pace": self._paces.get(task, Pace()),
             "secrets": self._secrets,
@@ -519,9 +551,3 @@ class Runner(ABC):
             "admin_settings": context.worker.clients.of("admin"),
             "task_class": self._connector.task_class,
         }
-
-
-def _places(turn: Turn) -> str:
-    """Where the tasks of a turn hang, as far as they have reported."""
-    places = ((lease.task, turn.watch.stuck(lease.lease_id)) for lease in turn.leases)
-    return "".join(f". Task {task} hangs here:\n{place}" for task, place in places if place)

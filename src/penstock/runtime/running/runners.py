@@ -45,7 +45,7 @@ class Runners:
             found = [self._runners.get(name)] if name else list(self._runners.values())
         for runner in found:
             if runner is not None:
-                runner.unsure = True
+                runner.doubt()
 
     def stop(self) -> None:
         """Halt all runners at the same time, and add no more."""

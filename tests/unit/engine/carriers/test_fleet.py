@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from penstock.engine.carriers import fleet as fleet_module
-from penstock.engine.carriers.fleet import Cause
+from penstock.engine.carriers.carrier import Cause
 from played_carriers import PlayedFleet
 from waiting import eventually
 

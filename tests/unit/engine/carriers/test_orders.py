@@ -24,7 +24,6 @@ from penstock.engine.carriers.orders import (
 )
 from penstock.engine.lease.lease import (
     End,
-    HeartbeatAddress,
     Lease,
     Limits,
     Membership,
@@ -56,7 +55,6 @@ SHARED = {
     "connection": Connection("nowhere:1", {"sasl.username": "me"}, few_brokers=True),
     "transactional_id": "cluster-orders-3",
     "membership": Membership(b"\x00\xff", "workers"),
-    "heartbeat": HeartbeatAddress("127.0.0.1", 1, ""),
     "limits": Limits(lease_seconds=1),
     "secrets": ("written",),
     "producer_settings": {"client.id": "me", "linger.ms": 1},

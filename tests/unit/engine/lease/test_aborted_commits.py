@@ -9,7 +9,7 @@ import pytest
 
 from penstock.columnar.plain_converters import StringConverter
 from penstock.engine.lease.heartbeats import Heartbeat, Progress
-from penstock.engine.lease.lease import HeartbeatAddress, Limits, Membership, Tolerance
+from penstock.engine.lease.lease import Limits, Membership, Tolerance
 from penstock.engine.lease.pace import Pace
 from penstock.engine.lease.sink_lease import MAX_ABORTS as MAX_SINK_ABORTS
 from penstock.engine.lease.sink_lease import SinkLoop
@@ -75,7 +75,7 @@ class Scripted(SourceLoop):
 
 
 def source(script: list[bool]) -> Scripted:
-    heartbeat = Heartbeat(HeartbeatAddress("127.0.0.1", 1, ""), "lease", Limits())
+    heartbeat = Heartbeat()
     loop = Scripted(lease(task_class=Mock, topic_groups=(), config={}), heartbeat)
     loop.script = script
     return loop

@@ -102,7 +102,7 @@ def runner(kafka: FakeKafka, monkeypatch: pytest.MonkeyPatch) -> SinkRunner:
     runner = SinkRunner(context, "sink", config, Plugin(Nothing), ConfigDef())
     runner._tasks = [{}, {}]
     runner._connector = Nothing()
-    runner.unsure = False
+    runner._settled_doubts = runner._doubts
     runner._group_metadata = b""
     monkeypatch.setattr(SinkRunner, "_questions", kafka)
     monkeypatch.setattr(runner, "_lease_fields", fields)

@@ -1,0 +1,52 @@
+"""Runs leases on the carriers of one Spark session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from penstock.engine.carriers.carrier import Cause, Listener
+from penstock.engine.carriers.fleet import Fleet
+from penstock.engine.carriers.frames import Message
+from penstock.engine.carriers.hub import Hub
+from penstock.engine.carriers.link import Link
+from penstock.engine.carriers.orders import encode_lease
+from penstock.engine.carriers.process import Summons
+from penstock.engine.driver.carrier_jobs import CarrierJob
+from penstock.engine.driver.session import LazySession
+from penstock.engine.lease.lease import Lease
+from penstock.logs.levels import in_use
+
+
+class Engine:
+    """The leases of one worker. Thread-safe; calls return immediately."""
+
+    def __init__(self, session: LazySession, hub: Hub) -> None:
+        self.session = session
+        self._hub = hub
+        # One slot stays free for other jobs, if there is more than one.
+        most = max(1, session.settings.slots - 1)
+        self.fleet = Fleet(hub, self._launch, most, _extras)
+        self.fleet.start()
+
+    def run(self, lease: Lease, listener: Listener) -> None:
+        """Hand over a lease; the listener hears how it ends.
+
+        CodecError if it cannot be sent: its plugin was not found by an entry point.
+        """
+        task = f"{lease.connector}-{lease.task}"
+        self.fleet.run(lease.lease_id, task, encode_lease(lease), listener)
+
+    def stop(self) -> None:
+        """End all carriers, Spark, and the port for carriers."""
+        self.fleet.stop()
+        self.session.stop()
+        self._hub.close()
+
+    def _launch(self, link: Link, name: str, ended: Callable[[Cause, str], None]) -> CarrierJob:
+        summons = Summons(self._hub.address, link.carrier, link.secret)
+        return CarrierJob(self.session, summons, name, ended)
+
+
+def _extras() -> Message:
+    """What every state to a carrier has, besides its leases."""
+    return {"levels": in_use().to_json()}
