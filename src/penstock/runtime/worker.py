@@ -14,7 +14,6 @@ from functools import partial
 from typing import cast
 
 from penstock.embedded import EmbeddedBroker, Jars, Java, ensure_jars, find_java
-from penstock.engine.carriers.hub import Hub
 from penstock.engine.driver.engine import Engine
 from penstock.engine.driver.session import LazySession, SparkSettings
 from penstock.kafka import clients
@@ -211,7 +210,7 @@ class Worker:
             java_home=java.home,
             worker_config=self.config.spark(),
         )
-        engine = Engine(LazySession(settings), Hub(settings.driver_host))
+        engine = Engine(LazySession(settings))
         self._undo.append(engine.stop)
         return engine
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import resource
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -11,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 from pyspark import TaskContext
 
-from penstock.engine.carriers.frames import Message
+from penstock.engine.carriers.frames import Message, Stream
 from penstock.engine.carriers.holdings import Holdings
 from penstock.engine.carriers.process import CarrierProcess, Summons, process_memory
 from penstock.engine.carriers.running import RunningLease
@@ -58,11 +59,20 @@ def carried(summons: Summons) -> str:
         CarrierProcess(
             summons,
             hold_here,
+            encrypt=_encryption(summons.certificate),
             extras=lambda: _extras(lines, len(made[0])),
             heed=_heed,
             memory=process_memory,
         ).run()
     return ENDED
+
+
+def _encryption(certificate: str) -> Callable[[socket.socket], Stream] | None:
+    if not certificate:
+        return None
+    from penstock.engine.carriers.encryption import encrypt_for
+
+    return encrypt_for(certificate)
 
 
 def hold(tell: Callable[[], None]) -> Holdings:

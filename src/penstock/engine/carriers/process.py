@@ -50,6 +50,8 @@ class Summons:
     carrier: str
     secret: str
     patience: Patience = Patience()
+    certificate: str = ""
+    """The worker's, beyond one machine: the connection is then encrypted."""
     most_bytes: int = 0
     """Memory beyond which the process ends itself; 0 for no limit."""
 

@@ -39,7 +39,7 @@ class CarrierJob:
         self._tag = f"penstock-{uuid.uuid4().hex}"
         self._spark: SparkSession | None = None
         self._cancelled = threading.Event()
-        self._lost_before = 0
+        self._lost_before: frozenset[str] = frozenset()
         threading.Thread(target=self._run, name="carrier-job", daemon=True).start()
 
     def cancel(self) -> None:
@@ -90,7 +90,7 @@ class CarrierJob:
         if self._cancelled.is_set():
             return Cause.CANCELLED, ""
         with contextlib.suppress(Exception):
-            if self._session.lost_executors(wait=True) > self._lost_before:
+            if self._session.lost_executors(wait=True) - self._lost_before:
                 return Cause.EXECUTOR_LOST, detail
         return Cause.CRASHED, detail
 

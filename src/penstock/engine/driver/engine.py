@@ -12,7 +12,7 @@ from penstock.engine.carriers.link import Link
 from penstock.engine.carriers.orders import encode_lease
 from penstock.engine.carriers.process import Summons
 from penstock.engine.driver.carrier_jobs import CarrierJob
-from penstock.engine.driver.session import LazySession
+from penstock.engine.driver.session import LazySession, SparkSettings
 from penstock.engine.lease.lease import Lease
 from penstock.logs.levels import in_use
 
@@ -20,12 +20,12 @@ from penstock.logs.levels import in_use
 class Engine:
     """The leases of one worker. Thread-safe; calls return immediately."""
 
-    def __init__(self, session: LazySession, hub: Hub) -> None:
+    def __init__(self, session: LazySession) -> None:
         self.session = session
-        self._hub = hub
+        self._hub, self._certificate = _hub(session.settings)
         # One slot stays free for other jobs, if there is more than one.
         most = max(1, session.settings.slots - 1)
-        self.fleet = Fleet(hub, self._launch, most, _extras)
+        self.fleet = Fleet(self._hub, self._launch, most, _extras)
         self.fleet.start()
 
     def run(self, lease: Lease, listener: Listener) -> None:
@@ -43,8 +43,23 @@ class Engine:
         self._hub.close()
 
     def _launch(self, link: Link, name: str, ended: Callable[[Cause, str], None]) -> CarrierJob:
-        summons = Summons(self._hub.address, link.carrier, link.secret)
+        summons = Summons(
+            self._hub.address, link.carrier, link.secret, certificate=self._certificate
+        )
         return CarrierJob(self.session, summons, name, ended)
+
+
+def _hub(settings: SparkSettings) -> tuple[Hub, str]:
+    """The port for carriers, and the certificate with which its connections are encrypted.
+
+    On a local master everything stays on this machine, and nothing is encrypted.
+    """
+    if settings.local:
+        return Hub(settings.bind_host), ""
+    from penstock.engine.carriers.encryption import Certificate
+
+    made = Certificate()
+    return Hub(settings.bind_host, settings.driver_host, made.encrypt), made.pem
 
 
 def _extras() -> Message:
