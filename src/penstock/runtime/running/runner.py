@@ -182,7 +182,11 @@ class Runner(ABC):
     def _look_for_work(self) -> Next:
         self._leases.check()
         resting = self._resting()
-        if not resting or (self._running and (self.unsure or self._leases.together)):
+        if self._running and (self.unsure or self._leases.together):
+            if self.unsure:  # leases that were handed over meanwhile, too
+                self._leases.finish()
+            return Next(delay=CHECK_SECONDS)
+        if not resting:
             return Next(delay=CHECK_SECONDS)
         losses = self._standstill.losses
         if not losses.due(resting):
@@ -245,8 +249,7 @@ class Runner(ABC):
         # Before the doubt is checked: see Cluster.joined.
         self._standing = self.context.membership()
         if self._running and (self.unsure or self._leases.together):
-            self._leases.finish()
-            return Next(delay=CHECK_SECONDS)
+            return Next(delay=0.0)  # a look says what to do
         if self.unsure or (self._adrift and self._leases.together):
             if not self.context.still_wanted(self.name):  # until it is ended, or comes back
                 raise Conflict("it is assigned to another worker, or to none")
