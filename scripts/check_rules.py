@@ -75,7 +75,7 @@ MUTATIONS = (
         "engine/lease/source_lease.py",
         "        members = [lease.membership.offsets()]\n",
         "        members: list = []\n",
-        "test_rule_3_membership.py::test_a_worker_frozen_for_longer_than_its_session_and_thawed",
+        "test_rule_3_membership.py::test_a_lease_of_a_worker_that_has_left_its_group_cannot_commit",
     ),
     Mutation(
         "4",
