@@ -4,7 +4,7 @@
 # PYTEST="python -m scripts.second_try" (CI: a test whose wait ran out is tried again, alone),
 # ROW="file-to-topic-1 latency-idle" (for bench; list names them, page writes docs/bench.md).
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test heavy test-k8s heavy-k8s steady rules chaos bench examples walk picture lint fmt \
+.PHONY: help setup demo test heavy k8s-programs test-k8s heavy-k8s steady rules chaos bench examples walk picture lint fmt \
 	lock clean
 
 BIN := .venv/bin
@@ -14,7 +14,7 @@ PYTEST := python -m pytest
 TWO := -n 2 --dist loadfile
 
 help: ## print this list
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 setup: ## make .venv with the locked packages, penstock and its jars (nothing to do: instant)
 	@scripts/setup.sh
@@ -33,10 +33,15 @@ else
 	@$(BIN)/$(PYTEST) -m "heavy and not crowd" --ignore tests/kube $(TWO)
 endif
 
-test-k8s: setup ## run the tests on a real Kubernetes API server (needs Go: built once, 10 minutes)
+# Before pytest, whose tests have ten minutes at most; without Go (exit code 3) they are skipped.
+k8s-programs: setup ## build the Kubernetes API server, its controllers and helm (once, 10 minutes)
+	@for what in build controllers helm; do \
+		scripts/kube_api.sh $$what >/dev/null || [ $$? -eq 3 ] || exit 1; done
+
+test-k8s: k8s-programs ## run the tests on a real Kubernetes API server (needs Go)
 	@$(BIN)/$(PYTEST) -m "not heavy" tests/kube $(ARGS)
 
-heavy-k8s: setup ## the long ones of those: the operator killed at every request, 500 resources
+heavy-k8s: k8s-programs ## the long ones of those: the operator killed at every request, 500 resources
 	@$(BIN)/$(PYTEST) -m heavy tests/kube $(ARGS)
 
 steady: setup ## which tests fail by chance? Under load, in random order (TIMES=3 MINUTES=60)

@@ -22,6 +22,7 @@ from penstock.rest.server import RestServer
 from penstock.runtime.config.rest_config import RestConfig
 from penstock.runtime.worker import Worker, WorkerConfig
 from python_path import PLUGINS, with_path
+from shares import belongs
 from topics import Topics
 
 PROVIDERS = "org.apache.kafka.common.config.provider."
@@ -39,9 +40,20 @@ settings.register_profile(
 settings.load_profile("beside-others")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The heavy tests come last: whatever else is wrong is known by then."""
-    items.sort(key=lambda item: item.get_closest_marker("heavy") is not None)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """The heavy tests come last: whatever else is wrong is known by then.
+
+    With PENSTOCK_SHARE (``1/2``), only that share of them.
+    """
+    items.sort(key=_heavy)
+    if share := os.environ.get("PENSTOCK_SHARE"):
+        others = [item for item in items if _heavy(item) and not belongs(item.path.name, share)]
+        config.hook.pytest_deselected(items=others)
+        items[:] = [item for item in items if item not in others]
+
+
+def _heavy(item: pytest.Item) -> bool:
+    return item.get_closest_marker("heavy") is not None
 
 
 @pytest.fixture(autouse=True)

@@ -69,6 +69,7 @@ def may_see(topic: str) -> AclBinding:
     )
 
 
+@pytest.mark.heavy
 def test_a_partition_that_an_acl_forbids(tmp_path: Path, java: Java, jars: Jars) -> None:
     guarded = GuardedBroker(tmp_path / "guarded", java, jars, {"worker": "secret"})
     with guarded.broker:

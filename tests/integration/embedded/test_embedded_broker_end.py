@@ -33,6 +33,7 @@ def test_bad_setting_is_quoted_from_the_log(tmp_path: Path, java: Java, jars: Ja
     assert not broker.alive()
 
 
+@pytest.mark.heavy
 def test_ends_with_a_killed_parent_and_its_successor_waits_for_it(
     tmp_path: Path, java: Java, jars: Jars
 ) -> None:
@@ -51,6 +52,7 @@ def test_ends_with_a_killed_parent_and_its_successor_waits_for_it(
     assert not successor.alive()
 
 
+@pytest.mark.heavy
 def test_java_is_gone_soon_after_its_parent_was_killed(tmp_path: Path, java: Java) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", PROGRAM, str(tmp_path)],

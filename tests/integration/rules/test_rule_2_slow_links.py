@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from distant_broker import DistantBroker
 from files import write_lines
 from penstock.engine.lease.lease import End
@@ -13,6 +15,7 @@ from source_leases import run_lease
 BYTE_RATE = 300_000
 
 
+@pytest.mark.heavy
 def test_a_source_lease_on_a_slow_link_commits_small_transactions_and_ends_when_told(
     distant: DistantBroker, over_link: Connection, name: str, tmp_path: Path
 ) -> None:

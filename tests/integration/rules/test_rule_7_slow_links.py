@@ -20,6 +20,7 @@ from source_leases import run_lease
 BYTE_RATE = 300_000
 
 
+@pytest.mark.heavy
 def test_a_commit_that_is_not_done_is_resumed(
     distant: DistantBroker, over_link: Connection, name: str
 ) -> None:
@@ -36,6 +37,7 @@ def test_a_commit_that_is_not_done_is_resumed(
     assert [message.value() for message in distant.topics.messages(name)] == values
 
 
+@pytest.mark.heavy
 def test_whoever_has_given_up_is_heard_while_nothing_passes(
     distant: DistantBroker, over_link: Connection, name: str
 ) -> None:
@@ -51,6 +53,7 @@ def test_whoever_has_given_up_is_heard_while_nothing_passes(
             producer.commit([], [])
 
 
+@pytest.mark.heavy
 def test_a_transaction_that_took_too_long_to_abort_is_not_in_the_way_of_the_next(
     distant: DistantBroker, over_link: Connection, name: str
 ) -> None:
@@ -67,6 +70,7 @@ def test_a_transaction_that_took_too_long_to_abort_is_not_in_the_way_of_the_next
     assert distant.topics.values(name) == ["next"]
 
 
+@pytest.mark.heavy
 def test_a_source_lease_on_a_distant_link_that_is_cut_again_and_again_commits(
     distant: DistantBroker, over_link: Connection, name: str, tmp_path: Path
 ) -> None:

@@ -21,6 +21,7 @@ LINES = 1_000_000
 KILLS = 5
 
 
+@pytest.mark.heavy
 def test_a_million_lines_arrive_byte_for_byte(
     connectors: ConnectClient, topics: Topics, name: str, tmp_path: Path
 ) -> None:

@@ -36,6 +36,7 @@ def penstock(up: WorkerProcess, *arguments: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
 
 
+@pytest.mark.heavy
 def test_offsets_are_listed_from_memory_exported_and_restored(
     up: WorkerProcess, topics: Topics, name: str, tmp_path: Path
 ) -> None:

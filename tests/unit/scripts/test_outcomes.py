@@ -58,7 +58,13 @@ def run(folder: Path, *arguments: str) -> Outcomes | None:
     return Outcomes.read(file)
 
 
-@pytest.mark.parametrize("more", [(), ("-n", "1")], ids=["one process", "xdist"])
+@pytest.mark.parametrize(
+    "more",
+    [
+        pytest.param((), id="one process"),
+        pytest.param(("-n", "1"), id="xdist", marks=pytest.mark.heavy),
+    ],
+)
 def test_only_a_wait_that_ran_out_is_called_one(
     elsewhere: Path, monkeypatch: pytest.MonkeyPatch, more: tuple[str, ...]
 ) -> None:

@@ -42,6 +42,8 @@ class LeaseLoop(ABC, Generic[L]):
     _began: float | None = None
     _records = 0
     _bytes = 0
+    _acknowledged = 0.0
+    """When the brokers had all records of the commit in progress, as far as that was awaited."""
 
     def __init__(self, lease: L, heartbeat: Heartbeat) -> None:
         assert isinstance(lease.pipeline, Pipeline)  # noqa: S101 (its settings are resolved)
@@ -139,6 +141,7 @@ class LeaseLoop(ABC, Generic[L]):
         """Commit with these, once the ``size`` bytes already sent have been acknowledged."""
         if size >= LEAST:
             producer.drain()
+            self._acknowledged = time.monotonic()
         producer.commit(records, groups)
 
     def _paced(
@@ -147,14 +150,18 @@ class LeaseLoop(ABC, Generic[L]):
         """``commit``, measuring the link's capacity: ``size`` bytes were sent since then."""
 
         def paced() -> None:
-            began = time.monotonic()
-            learn = self._pace.fail
+            self._acknowledged = began = time.monotonic()
             try:
                 commit()
-                learn = self._pace.learn
-            finally:
+            except BaseException:
                 ended = time.monotonic()
-                learn(size, commit=ended - began, whole=ended - (since or began))
+                self._pace.fail(size, commit=ended - began, whole=ended - (since or began))
+                raise
+            ended = time.monotonic()
+            rounds = ended - self._acknowledged
+            self._pace.learn(
+                size, commit=ended - began, rounds=rounds, whole=ended - (since or began)
+            )
 
         return paced
 

@@ -1,8 +1,9 @@
 """How large a transaction may be: as much as the link to Kafka can carry in half a second.
 
 Half a second, so that a lease that is told to finish ends promptly: one commit may be in progress
-then, and one more has to follow. The time that a commit takes without any records, its round trips
-to the brokers, is left out: over a long distance it is a second, however small the transaction is.
+then, and one more has to follow. The round trips of a commit to the brokers are left out: over a
+long distance they take a second, however small the transaction is. They are what a commit takes
+once the brokers have acknowledged its records.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ LEAST = 64 * 1024
 TARGET = 0.5
 SHORT, LONG = 0.25, 0.75
 """Target seconds for the records of a transaction: it grows below this, shrinks above."""
+ROUNDS = 3
+"""Round trips of a commit after its records, at the least; their acknowledgement is one more."""
 STEEPEST = 8
 """An interruption looks like a slow link: shrink by at most this factor."""
 CAUTION = 10.0
@@ -29,20 +32,23 @@ class Pace:
     most_bytes: int = START
     """The most bytes in one transaction."""
     round_seconds: float | None = None
-    """The seconds that a commit takes without records, as far as known."""
+    """The seconds that a commit takes after its records, as far as known."""
     cautious_seconds: float = 0.0
     """Until then transactions grow only slowly."""
 
-    def learn(self, size: int, *, commit: float, whole: float) -> None:
-        """A commit took this many seconds, and ``whole`` with the rest of its transaction."""
-        rounds = commit if self.round_seconds is None else self.round_seconds
-        self.round_seconds = min(commit, rounds)
+    def learn(self, size: int, *, commit: float, rounds: float, whole: float) -> None:
+        """A commit took this many seconds, ``rounds`` of them after its records were acknowledged.
+
+        ``whole`` is the time of the entire transaction.
+        """
+        known = rounds if self.round_seconds is None else min(rounds, self.round_seconds)
+        self.round_seconds = known
         self.cautious_seconds = max(0.0, self.cautious_seconds - whole)
-        extra = commit - rounds
+        extra = commit - known - known / ROUNDS
         if extra < SHORT and size >= self.most_bytes // 2:
             self._grow(size)
         elif extra > LONG and size <= 2 * LEAST:
-            self.round_seconds = min(commit, 2 * rounds)
+            self.round_seconds = min(commit, 2 * known)
         elif extra > LONG:
             self._shrink(size, whole)
 

@@ -9,7 +9,7 @@ import pytest
 from penstock.engine.lease.pace import LEAST, START, TARGET, Pace
 
 Link = Callable[[int], float]
-"""How long a commit of so many bytes takes."""
+"""How long a commit of so many bytes takes; its rounds are what one of none takes."""
 
 
 def fast(size: int) -> float:
@@ -33,7 +33,7 @@ def after(commits: int, link: Link, pace: Pace | None = None) -> Pace:
     pace = pace or Pace()
     for _ in range(commits):
         size = pace.most_bytes
-        pace.learn(size, commit=link(size), whole=link(size))
+        pace.learn(size, commit=link(size), rounds=0.75 * link(0), whole=link(size))
     return pace
 
 
@@ -55,6 +55,10 @@ def test_on_a_slow_link_they_stay_at_about_half_a_second(link: Link) -> None:
         if commits > 10:
             assert link(pace.most_bytes) - link(0) <= 2.5 * TARGET
             assert pace.most_bytes >= LEAST
+
+
+def test_the_first_commit_on_a_slow_link_is_not_taken_for_round_trips() -> None:
+    assert after(1, slow).most_bytes <= START // 2
 
 
 def test_a_fast_link_that_becomes_slow_is_noticed_within_some_transactions() -> None:
@@ -82,13 +86,13 @@ def test_what_came_to_nothing_at_once_tells_nothing() -> None:
 def test_a_trickle_tells_nothing() -> None:
     pace = Pace()
     for _ in range(1000):
-        pace.learn(100, commit=0.01, whole=1.0)
+        pace.learn(100, commit=0.01, rounds=0.01, whole=1.0)
     assert pace.most_bytes == START
 
 
 def test_one_interruption_is_made_up_for_by_what_follows() -> None:
     pace = after(7, fast)
-    pace.learn(pace.most_bytes, commit=5.0, whole=5.0)
+    pace.learn(pace.most_bytes, commit=5.0, rounds=4.9, whole=5.0)
     assert after(20, fast, pace).most_bytes >= 32 * 1024 * 1024
 
 
@@ -114,7 +118,7 @@ def test_what_a_quota_lets_pass_at_once_is_not_taken_for_what_the_link_takes() -
     while sum(took) < 120:
         size = pace.most_bytes
         took.append(seconds := quota(size))
-        pace.learn(size, commit=seconds, whole=seconds)
+        pace.learn(size, commit=seconds, rounds=seconds, whole=seconds)
     settled = [seconds for at, seconds in enumerate(took) if sum(took[:at]) > 30]
     assert sum(seconds < 2 for seconds in settled) > 0.9 * len(settled)
     assert max(settled) < 5
