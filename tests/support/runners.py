@@ -10,3 +10,11 @@ def resting(worker: Worker, name: str) -> bool:
     cluster = worker.herder._cluster
     runner = None if cluster is None else cluster.runners.runner(name)
     return runner is not None and runner._leases.idle and not runner._activity.locked()
+
+
+def finish(worker: Worker, name: str) -> None:
+    """Ask the connector's leases to end: by themselves they would only do so after 10 dry s."""
+    cluster = worker.herder._cluster
+    runner = None if cluster is None else cluster.runners.runner(name)
+    if runner is not None:
+        runner._leases.finish()

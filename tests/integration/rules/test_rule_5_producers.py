@@ -12,7 +12,7 @@ from penstock.client import ConnectClient
 from penstock.logs.levels import Kept
 from penstock.logs.subject import subject_of
 from penstock.runtime.worker import Worker
-from runners import resting
+from runners import finish, resting
 from topics import Topics, numbers_of
 from waiting import eventually
 
@@ -45,6 +45,7 @@ def test_a_lease_that_lands_in_another_process(
         loads._loads[f"{name}-0"].cores = 0.9 if i % 3 == 0 else 0.0
         limit.write_text(str(10 * i))
         eventually(lambda: len(topics.values(name)) == 10 * i, what=f"round {i}")  # noqa: B023
+        finish(worker, name)
         eventually(lambda: resting(worker, name), what=f"the end of lease {i}")
 
     processes = [m.key() for m in topics.messages(name)]
