@@ -61,18 +61,18 @@ def test_a_lease_that_starts_after_it_was_fenced_touches_nothing(
     monkeypatch.setattr(carrying, "CONFIRM_SECONDS", 1.0)
     late = LateProducer(monkeypatch)
     book, holdings = Book(), carrying.hold(lambda: None)
-    short = Limits(lease_seconds=2.0)
-
-    book.give("late", encode_lease(lease_of(connection, name, file, lease_id="late", limits=short)))
+    # Long enough that it is not over by the time it begins.
+    order = lease_of(connection, name, file, lease_id="late", limits=Limits(lease_seconds=40.0))
+    book.give("late", encode_lease(order))
     exchange(book, holdings)
     assert late.held_up.wait(60)
     assert book.revoke("late")
     transactions.fence(connection, [name])
-    report = run_lease(connection, name, file, lease_id="next", limits=short)
+    report = run_lease(connection, name, file, lease_id="next", limits=Limits(lease_seconds=2.0))
     assert report.end is End.DONE, report.trace
 
     late.due.set()
-    eventually(lambda: len(holdings) == 0, within=60, what="the end of the late lease")
+    eventually(lambda: len(holdings) == 0, within=90, what="the end of the late lease")
     assert topics.values(name) == file.read_text().splitlines()
 
 
