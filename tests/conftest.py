@@ -9,12 +9,14 @@ import re
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from penstock.client import ConnectClient
 from penstock.embedded import EmbeddedBroker, Jars, Java, ensure_jars, find_java
+from penstock.embedded.postgres import EmbeddedPostgres
 from penstock.rest.access.protection import Protection
 from penstock.rest.app import create_app
 from penstock.rest.consumers_api import ConsumersApi
@@ -22,7 +24,9 @@ from penstock.rest.server import RestServer
 from penstock.runtime.config.rest_config import RestConfig
 from penstock.runtime.worker import Worker, WorkerConfig
 from python_path import PLUGINS, with_path
+from s3_endpoint import S3Endpoint
 from shares import belongs
+from tables import Tables
 from topics import Topics
 
 PROVIDERS = "org.apache.kafka.common.config.provider."
@@ -93,6 +97,29 @@ def broker(
 def topics(broker: EmbeddedBroker) -> Topics:
     """The topics of this run, from outside."""
     return Topics(broker.bootstrap_servers)
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[EmbeddedPostgres]:
+    """The PostgreSQL of this run; root's temporary folders of pytest are closed to its user."""
+    with TemporaryDirectory(prefix="penstock-postgres-") as folder:
+        Path(folder).chmod(0o755)
+        with EmbeddedPostgres(Path(folder) / "data", {"fsync": "off"}) as running:
+            yield running
+
+
+@pytest.fixture
+def tables(postgres: EmbeddedPostgres) -> Iterator[Tables]:
+    """A schema of the test's own in this run's PostgreSQL."""
+    made = Tables(postgres, f"schema_{next(_count)}")
+    yield made
+    made.close()
+
+
+def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Endpoint]:
+    """The S3 endpoint of this run; each test has its own buckets."""
+    with S3Endpoint(tmp_path_factory.mktemp("s3")) as running:
+        yield running
 
 
 @pytest.fixture(scope="session")

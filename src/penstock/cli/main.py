@@ -34,6 +34,7 @@ from penstock.cli import (
     patch,
     produce,
     show_logs,
+    sql,
     topic,
     up,
     wait,
@@ -84,6 +85,7 @@ app.add_typer(topic.app, name="topic")
 _command(produce.produce, "Write lines to a topic.", epilog=produce.EXAMPLES)
 _command(consume.consume, "Print the records of a topic.", epilog=consume.EXAMPLES)
 app.add_typer(consumer.app, name="consumer")
+_command(sql.sql, "Manage connectors, streams and tables in SQL.", epilog=sql.EXAMPLES)
 app.add_typer(new.app, name="new")
 app.add_typer(operator.app, name="operator")
 app.add_typer(deploy.app, name="deploy")

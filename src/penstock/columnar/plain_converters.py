@@ -71,7 +71,7 @@ class StringConverter(Converter):
         if kind in _FLOATS:
             return float_texts(array)
         if kind in _NOT_TEXT and not (schema and schema.logical):
-            _refuse(array, f"StringConverter cannot write {kind}", f"{self._side}.converter")
+            refuse(array, f"StringConverter cannot write {kind}", f"{self._side}.converter")
             return pa.nulls(len(array), pa.string())
         return array.cast(pa.string())
 
@@ -96,7 +96,7 @@ class ByteArrayConverter(Converter):
         if schema is None or schema.type is not SchemaType.BYTES or schema.logical:
             found = schema.logical or schema.type if schema else "schemaless values"
             why = f"Invalid schema type for ByteArrayConverter: {found}"
-            _refuse(array, why, f"{self._side}.converter")
+            refuse(array, why, f"{self._side}.converter")
             return pa.nulls(len(array), pa.binary())
         return array.cast(pa.binary())
 
@@ -104,7 +104,7 @@ class ByteArrayConverter(Converter):
         return [Decoded(0, data.cast(pa.binary()), self._field)] if len(data) else []
 
 
-def _refuse(array: pa.Array, why: str, setting: str) -> None:
+def refuse(array: pa.Array, why: str, setting: str) -> None:
     """An error for the first row that holds anything; rows without a value have no type at all."""
     row = next((i for i, valid in enumerate(array.is_valid().to_pylist()) if valid), None)
     if row is not None:

@@ -45,3 +45,11 @@ class DataFolderInUse(EmbeddedError):
 
 class BrokerStartFailed(EmbeddedError):
     """The broker ended or stayed silent while starting; the text quotes its log."""
+
+
+class PostgresNotFound(EmbeddedError):
+    """PostgreSQL's programs are not installed; the text says how to get them."""
+
+
+class PostgresStartFailed(EmbeddedError):
+    """PostgreSQL ended or stayed silent while starting; the text quotes its log."""

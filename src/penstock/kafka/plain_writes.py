@@ -10,7 +10,7 @@ from penstock.kafka.errors import BrokerUnavailable, describe
 WRITE_SECONDS = 20.0
 
 
-def send_one(connection: Connection, topic: str, key: str, value: bytes) -> None:
+def send_one(connection: Connection, topic: str, key: str, value: bytes | None) -> None:
     """Write one record and wait until it is stored; BrokerUnavailable if that times out."""
     failures: list[KafkaError] = []
 

@@ -9,7 +9,8 @@ from typing import Any
 from penstock.engine.lease.lease import Range
 from penstock.kafka.topics import Position
 from penstock.runtime.errors import BadRequest, InternalError
-from penstock.sdk.offsets import SourceOffset, SourcePartition
+from penstock.sdk.connectors import TopicPartition
+from penstock.sdk.offsets import ChangedOffset, SourceOffset, SourcePartition
 
 PRIMITIVES = (str, int, float, bool, type(None))
 
@@ -30,6 +31,19 @@ def source_entry(
     unlisted = getattr(cls, "unlisted_offset_keys", ())
     shown = {key: value for key, value in offset.items() if key not in unlisted}
     return {"partition": partition, "offset": shown}
+
+
+def rewritten_source(answer: Iterable[ChangedOffset]) -> list[ChangedOffset]:
+    """What a source connector stores instead of what was requested; checked as a request is."""
+    return [(_flat_map(dict(p)) or {}, _flat_map(o if o is None else dict(o))) for p, o in answer]
+
+
+def rewritten_sink(answer: Mapping[TopicPartition, int | None]) -> dict[Position, int | None]:
+    """What a sink connector commits instead of what was requested; checked as a request is."""
+    return {
+        (topic, partition): None if offset is None else _integer(offset, "offset", 64)
+        for (topic, partition), offset in answer.items()
+    }
 
 
 def _flat_map(value: Any) -> dict[str, Any] | None:

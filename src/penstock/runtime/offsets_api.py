@@ -14,7 +14,14 @@ from penstock.kafka.sink_copies import SinkGroup
 from penstock.kafka.topics import Position
 from penstock.kafka.transactions import Transactions
 from penstock.runtime.errors import BadRequest, InternalError
-from penstock.runtime.offset_requests import passed_over, sink_changes, source_changes, source_entry
+from penstock.runtime.offset_requests import (
+    passed_over,
+    rewritten_sink,
+    rewritten_source,
+    sink_changes,
+    source_changes,
+    source_entry,
+)
 from penstock.runtime.plugins import Plugins
 from penstock.runtime.running.context import Context
 from penstock.runtime.running.fencing import fence_tasks
@@ -22,8 +29,9 @@ from penstock.runtime.running.sink_writes import SinkWrites
 from penstock.runtime.states import Target
 from penstock.runtime.stores.position_copies import Record
 from penstock.runtime.stores.sink_positions import known_positions
-from penstock.sdk.connectors import SinkConnector, TopicPartition
+from penstock.sdk.connectors import Connector, SinkConnector, TopicPartition
 from penstock.sdk.errors import ConfigError, OffsetError, PenstockError
+from penstock.sdk.offsets import OffsetReader
 
 log = logging.getLogger(__name__)
 
@@ -110,14 +118,15 @@ class OffsetsApi:
     def _is_sink(self, name: str) -> bool:
         return issubclass(self._plugin(name), SinkConnector)
 
-    def _ask_connector(self, name: str, changes: Any) -> bool:
+    def _ask_connector(self, name: str, connector: Connector, changes: Any) -> Any:
         """The connector's own check; its text reaches the user unchanged."""
         config = self._context.configs.config(name) or {}
-        ask = self._plugin(name)().alter_offsets
+        ask = connector.alter_offsets  # type: ignore[attr-defined]  # both kinds have it
         try:
             config = self._context.worker.rules.providers.resolve(config).config
             callbacks = self._context.scheduler.callbacks
-            return bool(callbacks.call(name, "altering offsets", ask, config, changes))
+            answer = callbacks.call(name, "altering offsets", ask, config, changes)
+            return False if answer is None else answer
         except NotImplementedError as error:
             raise InternalError(UNSUPPORTED.format(name=name)) from error
         except OffsetError as error:
@@ -139,18 +148,19 @@ class OffsetsApi:
     # Sources.
 
     def _change_source(self, name: str, changes: Sequence[Any], verb: str) -> str:
-        complete = self._ask_connector(name, changes)
         self._fence(name)
-        order = self._plugin(name).partition_keys
-        offsets = self._context.offsets
+        offsets, connector = self._context.offsets, self._plugin(name)()
+        connector.committed = OffsetReader((p, o) for _, p, o in offsets.of(name))
+        answer = self._ask_connector(name, connector, changes)
+        order = connector.partition_keys
         records = [
             (offsets.log.topic, offsets.key(name, p, order), None if o is None else dump(o))
-            for p, o in changes
+            for p, o in (changes if isinstance(answer, bool) else rewritten_source(answer))
             if p is not None
         ]
         self._transact(name, records)
         offsets.log.read_to_end()
-        return _message(complete, verb)
+        return _message(answer is not False, verb)
 
     def _transact(self, name: str, records: Sequence[tuple[str, bytes, bytes | None]]) -> None:
         """One transaction under task 0's id and this worker's membership."""
@@ -185,7 +195,9 @@ class OffsetsApi:
     def _change_sink(self, name: str, changes: dict[Position, int | None], verb: str) -> str:
         asked = {TopicPartition(*position): offset for position, offset in changes.items()}
         sink = self._group(name)
-        complete = self._ask_connector(name, asked)
+        answer = self._ask_connector(name, self._plugin(name)(), asked)
+        if not isinstance(answer, bool):
+            changes = rewritten_sink(answer)
         try:
             self._write_sink(SinkWrites(self._context, sink), sink, changes, verb)
         except groups.GroupInUse as error:
@@ -193,7 +205,7 @@ class OffsetsApi:
             raise InternalError(IN_USE.format(verb=word, name=name)) from error
         except KafkaFault as error:
             raise InternalError(f"Kafka did not accept the offsets: {error}. Try again.") from error
-        return _message(complete, verb) + self._passed_over(name, changes)
+        return _message(answer is not False, verb) + self._passed_over(name, changes)
 
     def _passed_over(self, name: str, changes: dict[Position, int | None]) -> str:
         """Warns about records that were read but never committed."""

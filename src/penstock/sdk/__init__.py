@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from penstock.sdk.batches import SourceBatch, constant_topic, record_batch
+    from penstock.sdk.batches import SourceBatch, constant_topic, offsets_only, record_batch
     from penstock.sdk.config import (
         REQUIRED,
         ConfigDef,
@@ -42,10 +42,11 @@ if TYPE_CHECKING:
         PenstockError,
         RecordError,
         RetriableError,
+        TakenOver,
         UserError,
     )
     from penstock.sdk.objects import ObjectContext, StoredObject
-    from penstock.sdk.offsets import OffsetReader, SourceOffset, SourcePartition
+    from penstock.sdk.offsets import ChangedOffset, OffsetReader, SourceOffset, SourcePartition
     from penstock.sdk.packing import pack
     from penstock.sdk.predicates import Predicate
     from penstock.sdk.records import SourceRecord
@@ -72,6 +73,7 @@ if TYPE_CHECKING:
         Assignment,
         Assignments,
         CommittedOffset,
+        Flushed,
         SinkTask,
         SourceTask,
     )
@@ -95,6 +97,7 @@ __all__ = [
     "Assignments",
     "Backoff",
     "BackoffConfig",
+    "ChangedOffset",
     "CommittedOffset",
     "ConfigDef",
     "ConfigError",
@@ -104,6 +107,7 @@ __all__ = [
     "Converter",
     "Decoded",
     "FatalError",
+    "Flushed",
     "Importance",
     "NameTemplate",
     "ObjectContext",
@@ -134,6 +138,7 @@ __all__ = [
     "SourceRecord",
     "SourceTask",
     "StoredObject",
+    "TakenOver",
     "TopicPartition",
     "Transform",
     "TransformedColumns",
@@ -152,6 +157,7 @@ __all__ = [
     "is_schemaless",
     "no_control_characters",
     "non_empty",
+    "offsets_only",
     "one_of",
     "one_of_ignoring_case",
     "pack",

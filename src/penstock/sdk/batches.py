@@ -25,7 +25,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from penstock.sdk.offsets import SourceOffset, SourcePartition
+from penstock.sdk.offsets import ChangedOffset
 
 TOPIC = pa.dictionary(pa.int32(), pa.string())
 HEADERS = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
@@ -38,10 +38,18 @@ class SourceBatch:
 
     The records and the offsets are committed in one transaction; the worker never splits a batch
     over two, so a batch should stay well below 100,000 records and 32 MB.
+
+    An offset of None forgets its source partition: the stored offset is deleted, and no later lease
+    gets it. A batch may have no records at all (``offsets_only``), and still moves and forgets.
     """
 
     records: pa.RecordBatch
-    offsets: Sequence[tuple[SourcePartition, SourceOffset]]
+    offsets: Sequence[ChangedOffset]
+
+
+def offsets_only(offsets: Sequence[ChangedOffset]) -> SourceBatch:
+    """A batch that moves or forgets source partitions, in its place among those with records."""
+    return SourceBatch(record_batch("", pa.nulls(0)), offsets)
 
 
 def constant_topic(topic: str, rows: int) -> pa.DictionaryArray:

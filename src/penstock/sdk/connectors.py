@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar, NamedTuple
 
 from penstock.sdk.config import ConfigDef
-from penstock.sdk.offsets import OffsetReader, SourceOffset, SourcePartition
+from penstock.sdk.offsets import ChangedOffset, OffsetReader, SourceOffset, SourcePartition
 from penstock.sdk.tasks import SinkTask, SourceTask
 
 
@@ -77,6 +77,9 @@ class SourceConnector(Connector):
     position. They are stored and handed to tasks, but not listed, and offsets that a user sets
     are without them."""
 
+    committed: OffsetReader = OffsetReader()
+    """All that is committed of the connector. The worker sets it before ``alter_offsets``."""
+
     def look(self, offsets: OffsetReader) -> bool | None:
         """Whether there is anything new beyond ``offsets``; None when only a task can tell.
 
@@ -103,12 +106,14 @@ class SourceConnector(Connector):
         self,
         config: Mapping[str, str],
         offsets: Sequence[tuple[SourcePartition | None, SourceOffset | None]],
-    ) -> bool:
+    ) -> bool | Sequence[ChangedOffset]:
         """Check offsets that a user wants to set; None resets that partition.
 
         Raise an error to refuse: its text reaches the user unchanged. ``NotImplementedError``
         says that offsets can never be altered from outside. Return True when this connector keeps
-        no positions anywhere else. May be called twice for the same request.
+        no positions anywhere else; or the offsets to store instead of ``offsets``, where what a
+        user sees is not what is stored. ``self.committed`` is what is stored now. May be called
+        twice for the same request.
         """
         return False
 
@@ -120,6 +125,6 @@ class SinkConnector(Connector):
 
     def alter_offsets(
         self, config: Mapping[str, str], offsets: Mapping[TopicPartition, int | None]
-    ) -> bool:
+    ) -> bool | Mapping[TopicPartition, int | None]:
         """As ``SourceConnector.alter_offsets``, for the offsets of the sink's consumer group."""
         return False

@@ -7,6 +7,7 @@
     │   └── ObjectError    an object of the source is damaged: the message says which and where
     ├── RetriableError     the same call is tried again after ``retry_after`` seconds
     ├── RecordError        one record is at fault: ``errors.tolerance`` decides what happens to it
+    ├── TakenOver          another lease of this task has begun: this one ends, and nothing fails
     └── FatalError         nobody can fix it by waiting: the task turns FAILED with this text
 
 ``ConfigError`` and ``UserError`` turn a task FAILED just as ``FatalError`` does, but their text is
@@ -16,7 +17,8 @@ as fatal and keeps its traceback, since it is a defect of the connector.
 
 from __future__ import annotations
 
-from typing import Self
+from collections.abc import Mapping
+from typing import Any, Self
 
 
 class PenstockError(Exception):
@@ -73,11 +75,36 @@ class RetriableError(PenstockError):
 
 
 class RecordError(PenstockError):
-    """One record of a batch could not be handled; ``row`` is its index in that batch."""
+    """One record of a batch could not be handled; ``row`` is its index in that batch.
 
-    def __init__(self, message: str, *, row: int = 0) -> None:
+    A source's ``poll`` raises it for what it cannot make a record of, with the ``data`` that it
+    has of it, and the offset with which the source goes on after it.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        row: int = 0,
+        data: bytes | None = None,
+        source_partition: Mapping[str, Any] | None = None,
+        source_offset: Mapping[str, Any] | None = None,
+    ) -> None:
         super().__init__(message)
         self.row = row
+        self.data = data
+        self.source_partition = source_partition
+        self.source_offset = source_offset
+
+
+class TakenOver(PenstockError):  # noqa: N818 (it is no failure)
+    """Somebody else has taken over, and this task must not go on.
+
+    A task raises it when its source or target says so: a greater epoch is stored there, a lock is
+    lost, a position has moved that only this task should move. The lease counts as lost: nothing
+    more of it is committed, no status turns FAILED, and the worker starts the task again from what
+    is committed, later each time.
+    """
 
 
 class FatalError(PenstockError):

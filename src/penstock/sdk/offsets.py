@@ -12,6 +12,9 @@ SourcePartition = Mapping[str, Any]
 SourceOffset = Mapping[str, Any]
 """How far that stream has been read, e.g. ``{"position": 30}``."""
 
+ChangedOffset = tuple[SourcePartition, SourceOffset | None]
+"""A source partition and its new offset; None forgets the partition, as if it was never read."""
+
 
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 

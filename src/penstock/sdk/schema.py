@@ -268,6 +268,11 @@ def _logical_type(schema: Schema) -> pa.DataType:
     return pa.time32("ms") if schema.logical == TIME else pa.timestamp("ms", tz="UTC")
 
 
+def to_inner_field(schema: Schema, name: str) -> pa.Field:
+    """An Arrow field for values of ``schema`` inside of something else: nullable if optional."""
+    return _inner_field(schema, name)
+
+
 def _inner_field(schema: Schema | None, name: str) -> pa.Field:
     schema = _there(schema)
     return _to_field(schema, name, nullable=schema.optional)
@@ -280,12 +285,18 @@ def _there(schema: Schema | None) -> Schema:
 
 
 def _to_field(schema: Schema, name: str, *, nullable: bool) -> pa.Field:
-    plain = pa.field(name, to_type(schema), nullable=nullable)
+    return described(pa.field(name, to_type(schema), nullable=nullable), schema)
+
+
+def described(plain: pa.Field, schema: Schema) -> pa.Field:
+    """``plain`` as the field of ``schema``, of whose type it is: its metadata says the rest."""
     natural = _natural(plain)
     unsaid = {k: getattr(schema, k) for k in _EXTRAS if getattr(schema, k) != getattr(natural, k)}
     if "default" in unsaid:
         unsaid["default"] = _write_default(schema, schema.default)
-    return plain.with_metadata({METADATA: json.dumps(unsaid)}) if unsaid else plain
+    if not unsaid:
+        return plain.remove_metadata()
+    return plain.with_metadata({METADATA: json.dumps(unsaid)})
 
 
 _EXTRAS: Final = ("optional", "name", "version", "doc", "parameters", "default")

@@ -16,7 +16,7 @@ from typing import ClassVar
 import pyarrow as pa
 
 from penstock.sdk.batches import SourceBatch
-from penstock.sdk.offsets import OffsetReader, SourceOffset, SourcePartition
+from penstock.sdk.offsets import ChangedOffset, OffsetReader
 from penstock.sdk.records import SourceRecord
 
 
@@ -45,6 +45,9 @@ class SourceTask(ABC):
 
         Should return within about a second; never wait for data, return None instead: the worker
         backs off. ``RetriableError`` makes the worker call again later; nothing may be lost then.
+        ``RecordError`` is about one record that cannot be read, which the task has passed: with
+        ``errors.tolerance=all`` it is skipped, its data in the dead letter topic if there is one,
+        and its offset is committed.
         """
 
     def finish(self) -> Iterable[SourceBatch | Sequence[SourceRecord]]:
@@ -56,10 +59,9 @@ class SourceTask(ABC):
         """
         return ()
 
-    def committed(  # noqa: B027 (most need nothing)
-        self, offsets: Sequence[tuple[SourcePartition, SourceOffset]]
-    ) -> None:
-        """Records were committed, and with them these offsets: the last of each source partition.
+    def committed(self, offsets: Sequence[ChangedOffset]) -> None:  # noqa: B027 (most need nothing)
+        """Records were committed, and with them these offsets: the last of each source partition,
+        None for one that was forgotten.
 
         For sources that want to be told, a queue whose messages are acknowledged say. Called after
         every commit, in their order and on the task's thread, also between the last ``poll`` and
@@ -97,6 +99,26 @@ class CommittedOffset:
     """What ``flush`` returned for that commit; "" for one of Kafka Connect, say."""
 
 
+Position = tuple[str, int]
+"""A topic and the number of one of its partitions."""
+
+
+@dataclass(frozen=True)
+class Flushed:
+    """What ``SinkTask.flush`` answers if it is more than one text for all partitions."""
+
+    metadata: str | Mapping[Position, str] = ""
+    """A text to commit with every partition, or one for each. A partition that such a mapping
+    leaves out keeps the text it has. Kafka takes 4096 bytes of each."""
+    offsets: Mapping[Position, int] | None = None
+    """The offset after the last safe record of each partition; None: all that was put is safe.
+
+    Of a partition that is left out, nothing more is safe than before. Offsets never go back, nor
+    beyond what was put; where all of a partition is safe, the worker commits how far it has read.
+    A text that has changed is committed even if no offset moves.
+    """
+
+
 class Assignments(tuple[Assignment, ...]):
     """The partitions of one sink task, and beside them all that its group has committed."""
 
@@ -105,10 +127,21 @@ class Assignments(tuple[Assignment, ...]):
     connector no longer reads, and of deleted topics, as far as they are known. For a target that
     partitions share, one of these tells what was last committed."""
 
+    epoch: int
+    """Greater than that of every lease that may have had these partitions before, on whichever
+    worker: a target that stores the greatest it has seen can refuse a lease that was replaced and
+    does not know it yet, and the task then raises ``TakenOver``.
+
+    It is made of the generation of the workers' group, which Kafka keeps and raises with every
+    change of members, and a count within the worker. Kafka forgets the group if no worker has run
+    for ``offsets.retention.minutes`` (a week), or if it is deleted: epochs then begin anew.
+    """
+
     def __new__(
         cls,
         assignments: Iterable[Assignment] = (),
         committed: Iterable[CommittedOffset] | None = None,
+        epoch: int = 0,
     ) -> Assignments:
         """Without ``committed``, those of ``assignments`` that have metadata, at their offsets."""
         made = super().__new__(cls, assignments)
@@ -116,6 +149,7 @@ class Assignments(tuple[Assignment, ...]):
             known = (a for a in made if a.metadata)
             committed = (CommittedOffset(**vars(a)) for a in known)
         made.committed = tuple(committed)
+        made.epoch = epoch
         return made
 
 
@@ -130,6 +164,11 @@ class SinkTask(ABC):
 
     wants_timestamps: ClassVar[bool] = True
     """False spares the cost of reading timestamps: they may then be null in every row."""
+
+    may_hold: bool = True
+    """Whether ``flush`` may leave records for later. The worker sets it False before the task ends
+    because of a bad record: to skip that one, a user sets an offset after it, and would skip what
+    is held back as well. ``flush`` is then called until all is safe, three times at the most."""
 
     def start(self, config: Mapping[str, str]) -> None:  # noqa: B027 (most need nothing)
         """Open the target, before anything else. Called again after a ``RetriableError``."""
@@ -152,10 +191,18 @@ class SinkTask(ABC):
         """
 
     @abstractmethod
-    def flush(self) -> str:
+    def flush(self) -> str | Flushed:
         """Make durable whatever was put; offsets are committed only after this returns.
 
         The returned text is committed with the offsets and comes back as ``Assignment.metadata``.
+
+        A task whose records are safe only later, with an object that is complete or a batch that is
+        sent, answers with ``Flushed``: the offsets that are safe, and a text for each partition.
+        What is not safe stays uncommitted, and the next lease gets it again. While records are
+        held back, ``flush`` is called about once a second, and more often while none arrive;
+        whenever it is called, what it returned before has been committed. So a task can commit what
+        it is about to do, and do it when it is called again. The dead letter of a record that is
+        not committed is written again if the lease is lost.
         """
 
     def stop(self) -> None:  # noqa: B027 (most need nothing)

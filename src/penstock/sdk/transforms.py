@@ -39,3 +39,10 @@ class Transform(ABC):
         Rows may be dropped, and topics, keys and values changed. An ``offset`` column, if there
         is one, stays with its rows.
         """
+
+    def apart(self, batch: pa.RecordBatch) -> pa.BooleanArray | None:
+        """Rows that are applied by themselves, since they may get another schema than the others.
+
+        None, if there are none. A batch has one schema for all its keys and one for its values.
+        """
+        return None

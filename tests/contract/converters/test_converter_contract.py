@@ -12,6 +12,14 @@ import pyarrow as pa
 import pytest
 
 from penstock.columnar.json_converter import JsonConverter
+from penstock.columnar.number_converters import (
+    BooleanConverter,
+    DoubleConverter,
+    FloatConverter,
+    IntegerConverter,
+    LongConverter,
+    ShortConverter,
+)
 from penstock.columnar.plain_converters import ByteArrayConverter, StringConverter
 from penstock.sdk.config import ConfigDef
 from penstock.sdk.converters import Converter, Decoded
@@ -59,6 +67,24 @@ CASES = [
         ["a", None, "ü"],
         {"converter.encoding": "ISO-8859-1"},
         unwritable=(STRUCT, {"id": 1}),
+    ),
+    *(
+        Case(
+            made.__name__,
+            made,
+            to_field(Schema(made.kind, optional=True), "value"),
+            values,
+            unreadable=b"abc",
+            unwritable=(TEXT, "x"),
+        )
+        for made, values in (
+            (ShortConverter, [1, None, -300]),
+            (IntegerConverter, [1, None, -70000]),
+            (LongConverter, [1, None, -(2**40)]),
+            (FloatConverter, [1.5, None, -0.0]),
+            (DoubleConverter, [0.1, None, 1e300]),
+            (BooleanConverter, [True, None, False]),
+        )
     ),
     Case("bytes", ByteArrayConverter, BYTES, [b"a", None, b"\xff"], unwritable=(TEXT, "x")),
     Case(

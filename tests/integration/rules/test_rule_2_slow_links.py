@@ -34,4 +34,5 @@ def test_a_source_lease_on_a_slow_link_commits_small_transactions_and_ends_when_
     arrived = distant.topics.values(name)
     assert 0 < len(arrived) < len(written)
     assert arrived == written[: len(arrived)]
+    assert offset is not None
     assert offset["position"] == 150 * len(arrived)

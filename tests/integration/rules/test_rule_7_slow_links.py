@@ -87,4 +87,5 @@ def test_a_source_lease_on_a_distant_link_that_is_cut_again_and_again_commits(
     assert len(arrived) > 0
     assert arrived == lines_of(file)[: len(arrived)]
     [(_, _, offset)] = report.positions
+    assert offset is not None
     assert offset["position"] == 150 * len(arrived)

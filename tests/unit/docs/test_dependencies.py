@@ -15,12 +15,21 @@ import pytest
 from project_scripts import ROOT
 
 SOURCE = ROOT / "src/penstock"
-PACKAGES = {"kafka": "kafka-python", "yaml": "pyyaml", "confluent_kafka": "confluent-kafka"}
+PACKAGES = {
+    "kafka": "kafka-python",
+    "yaml": "pyyaml",
+    "confluent_kafka": "confluent-kafka",
+    "prompt_toolkit": "prompt-toolkit",
+    "adbc_driver_postgresql": "adbc-driver-postgresql",
+    "adbc_driver_sqlite": "adbc-driver-sqlite",
+}
 """Packages that are not named as their modules are."""
 OF_A_WORKER = {"engine", "rest", "runtime", "plugins", "sql"}
 """Rooms that nobody needs who only has a client or consumers."""
-
-
+TO_COME = {"lmdb"}
+"""What is locked for what is not there yet: tables that streams are joined with."""
+ON_REQUEST = {"adbc-driver-sqlite"}
+"""In no extra: whoever reads SQLite is told to install it."""
 FOR_TESTS = "pytest"
 """Authors of connectors who use the contract kit have it."""
 
@@ -56,9 +65,9 @@ def test_what_is_imported_is_declared_and_what_is_declared_is_imported(
     project: dict[str, Any],
 ) -> None:
     extras = project["optional-dependencies"]
-    needed = [extras["worker"], extras["operator"], extras["avro"]]
-    declared = names(project["dependencies"]).union(*map(names, needed))
-    assert packages(SOURCE) - {FOR_TESTS} == declared
+    needed = [extras[extra] for extra in ("worker", "operator", "avro", "s3", "postgres", "sql")]
+    declared = names(project["dependencies"]).union(*map(names, needed)) - TO_COME
+    assert packages(SOURCE) - {FOR_TESTS} - ON_REQUEST == declared
     assert FOR_TESTS not in packages(SOURCE / "sdk" / "sources"), "only the contract kit needs it"
 
 

@@ -30,6 +30,9 @@ DOCUMENTS = [
         "docs/consumers.md",
         "docs/decisions.md",
         "docs/sources.md",
+        "docs/objects.md",
+        "docs/transforms.md",
+        "docs/sql.md",
         "examples/README.md",
     )
 ]

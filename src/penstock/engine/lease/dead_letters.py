@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import time
 import traceback
+from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
 
-from penstock.engine.lease.lease import SinkLease
+from penstock.engine.lease.lease import Lease, SinkLease
 from penstock.engine.lease.tolerating import tolerate
 from penstock.engine.pipeline.stage_error import StageError
 from penstock.logs.secrets import scrub
@@ -22,6 +23,9 @@ PREFIX = "__connect.errors."
 
 AHEAD_SECONDS = 1800
 """How far ahead of the clock a timestamp may be: brokers reject one that is an hour ahead."""
+
+COMMITTED = "All records before it are committed."
+HELD = "Records before it are not committed yet, and would be skipped with it."
 
 Letter = tuple[str, bytes | None, bytes | None, list[tuple[str, bytes | None]], int]
 
@@ -48,8 +52,11 @@ class DeadLetters:
         self.waiting_bytes = 0
         return letters
 
-    def take(self, raw: pa.RecordBatch, row: int, error: StageError) -> None:
-        """Set the record in ``row`` aside; FatalError if the connector tolerates no errors."""
+    def take(self, raw: pa.RecordBatch, row: int, error: StageError, *, held: bool = False) -> None:
+        """Set the record in ``row`` aside; FatalError if the connector tolerates no errors.
+
+        ``held``: the task still holds records before it, which are not committed.
+        """
         record = {name: raw.column(name)[row].as_py() for name in raw.schema.names}
         place = f"{record['topic']}-{record['partition']} at offset {record['offset']}"
         shown = {name: record[name] for name in ("topic", "partition", "offset", "timestamp")}
@@ -58,7 +65,7 @@ class DeadLetters:
             error,
             record=f"consumed record is {shown}",
             place=place,
-            remedy="All records before it are committed. To skip it, stop the connector, alter its "
+            remedy=f"{HELD if held else COMMITTED} To skip it, stop the connector, alter its "
             f"offset of {record['topic']}-{record['partition']} to {record['offset'] + 1} and "
             "resume it",
         )
@@ -70,30 +77,39 @@ class DeadLetters:
     def _letter(self, record: dict[str, Any], error: StageError) -> Letter:
         headers = [(h["key"], h["value"]) for h in record["headers"] or ()]
         if self._lease.tolerance.context_headers:
-            headers += self._context(record, error)
+            place = {name: record[name] for name in ("topic", "partition", "offset")}
+            headers += context_headers(self._lease, error, place)
         topic = self._lease.tolerance.dead_letter_topic
-        return topic, record["value"], record["key"], headers, _sendable(record["timestamp"])
+        return topic, record["value"], record["key"], headers, sendable(record["timestamp"])
 
-    def _context(self, record: dict[str, Any], error: StageError) -> list[tuple[str, bytes]]:
-        facts = {
-            "topic": record["topic"],
-            "partition": record["partition"],
-            "offset": record["offset"],
-            "connector.name": self._lease.connector,
-            "task.id": self._lease.task,
-            "stage": error.stage,
-            "class.name": error.step,
-            "exception.class.name": error.error_name,
-            "exception.message": scrub(str(error), self._lease.secrets),
-        }
-        context = {k: _encoded(str(v))[:HEADER_LIMIT] for k, v in facts.items()}
-        context["exception.stacktrace"] = self._trace(error)
-        return [(PREFIX + k, _whole(v)) for k, v in context.items()]
 
-    def _trace(self, error: StageError) -> bytes:
-        """The end of a traceback, which says what went wrong."""
-        trace = scrub("".join(traceback.format_exception(error.error)), self._lease.secrets)
-        return _encoded(trace)[-HEADER_LIMIT:]
+def context_headers(
+    lease: Lease, error: StageError, place: Mapping[str, Any]
+) -> list[tuple[str, bytes]]:
+    """What went wrong, under Kafka Connect's names; ``place`` is where."""
+    facts = {
+        **place,
+        "connector.name": lease.connector,
+        "task.id": lease.task,
+        "stage": error.stage,
+        "class.name": error.step,
+        "exception.class.name": error.error_name,
+        "exception.message": scrub(str(error), lease.secrets),
+    }
+    context = {k: limited(str(v)) for k, v in facts.items()}
+    context["exception.stacktrace"] = _trace(lease, error)
+    return [(PREFIX + k, v) for k, v in context.items()]
+
+
+def _trace(lease: Lease, error: StageError) -> bytes:
+    """The end of a traceback, which says what went wrong."""
+    trace = scrub("".join(traceback.format_exception(error.error)), lease.secrets)
+    return _whole(_encoded(trace)[-HEADER_LIMIT:])
+
+
+def limited(text: str) -> bytes:
+    """The beginning of a text, as long as a header may be."""
+    return _whole(_encoded(text)[:HEADER_LIMIT])
 
 
 def _size(letter: Letter) -> int:
@@ -110,7 +126,7 @@ def _whole(text: bytes) -> bytes:
     return text.decode(errors="ignore").encode()
 
 
-def _sendable(timestamp: int | None) -> int:
+def sendable(timestamp: int | None) -> int:
     """The record's own timestamp, unless it has none or a broker would reject it."""
     latest = (time.time() + AHEAD_SECONDS) * 1000
     return timestamp if timestamp is not None and 0 < timestamp < latest else 0

@@ -25,6 +25,9 @@ from penstock.sdk.tasks import Assignment, CommittedOffset, SinkTask, SourceTask
 KeyedOffset = tuple[bytes, Mapping[str, Any], Mapping[str, Any]]
 """Original key bytes in the offsets topic, source partition, source offset."""
 
+MovedOffset = tuple[bytes, Mapping[str, Any], Mapping[str, Any] | None]
+"""The same after a commit; None: the source partition was forgotten."""
+
 
 Range = tuple[str, int, int, int]
 """Topic, partition, first offset, and the one after the last."""
@@ -141,6 +144,8 @@ class SinkLease(Lease):
     next time: to be committed immediately."""
     committed: tuple[CommittedOffset, ...] = ()
     """All that the group has committed."""
+    epoch: int = 0
+    """See ``Assignments.epoch``."""
 
 
 @dataclass(frozen=True)
@@ -150,7 +155,7 @@ class Report:
     task: int
     lease_id: str
     end: End
-    positions: tuple[KeyedOffset, ...] = ()
+    positions: tuple[MovedOffset, ...] = ()
     sink_positions: Mapping[tuple[str, int], tuple[int, str]] = field(default_factory=dict)
     records: int = 0
     payload_bytes: int = 0

@@ -20,17 +20,21 @@ from penstock.engine.lease.lease import Range, SinkLease
 from penstock.engine.lease.lease_loop import LeaseLoop
 from penstock.engine.lease.new_topics import NewTopics, TopicGroup
 from penstock.engine.lease.retrying import retried
+from penstock.engine.lease.safe_offsets import as_flushed, safe_positions, text_of
 from penstock.engine.lease.topic_reader import TopicReader, position_of
 from penstock.engine.pipeline.pipeline import Pipeline, without
 from penstock.engine.pipeline.stage_error import StageError
 from penstock.kafka.errors import KafkaFault, LeaseLost, TransactionAborted
+from penstock.kafka.groups import Committed
 from penstock.kafka.sink_copies import SinkGroup, copy_key, copy_value
 from penstock.kafka.topics import Position
 from penstock.kafka.transactions import GroupOffsets, Transactions
 from penstock.sdk.errors import RecordError, RetriableError
-from penstock.sdk.tasks import Assignments, SinkTask
+from penstock.sdk.tasks import Assignments, Flushed, SinkTask
 
 MAX_ABORTS = 5
+MOST_FLUSHES = 3
+"""How often a task that should hold nothing back is asked to flush."""
 MOST_RECORDS = 20_000
 FEWEST_RECORDS = 100
 SHORT, LONG = 0.1, 0.5
@@ -61,8 +65,10 @@ class SinkLoop(LeaseLoop[SinkLease]):
         limit = lease.consumer_settings.get("max.poll.records", MOST_RECORDS)
         self._limit = max(1, min(int(limit), MOST_RECORDS))
         self._most = min(FEWEST_RECORDS, self._limit)
-        self._committed: dict[Position, tuple[int, str]] = {}
+        self._committed: dict[Position, Committed] = {}
         self._given: dict[Position, tuple[int, int]] = {}
+        self._held = False
+        """Whether the task has left records for a later flush."""
 
     def _outcome(self) -> dict[str, Any]:
         return {
@@ -85,7 +91,7 @@ class SinkLoop(LeaseLoop[SinkLease]):
         with closing(TopicReader(lease.connection, starts, **_wanted(lease))) as reader:
             try:
                 self._retrying(lambda: task.start(lease.config))
-                task.open(Assignments(lease.assignments, lease.committed))
+                task.open(Assignments(lease.assignments, lease.committed, lease.epoch))
                 self._mark_beginning(task)
                 self._read_until_over(task, reader)
             finally:
@@ -93,18 +99,19 @@ class SinkLoop(LeaseLoop[SinkLease]):
 
     def _keep_starts(self) -> None:
         """Commit a start that could be a different one next time, before anything can fail."""
-        moving: dict[str, dict[Position, int]] = {}
-        for each in self._lease.assignments:
-            if (each.topic, each.partition) in self._lease.uncommitted_starts:
-                moving.setdefault(each.metadata, {})[each.topic, each.partition] = each.offset
-        for metadata, starts in moving.items():
-            self._commit(starts, metadata, time.monotonic())
+        unsaid = self._lease.uncommitted_starts
+        starts = {p: start for p, start in self._starts().items() if p in unsaid}
+        if starts:
+            self._commit(starts, time.monotonic())
+
+    def _starts(self) -> dict[Position, Committed]:
+        return {(a.topic, a.partition): (a.offset, a.metadata) for a in self._lease.assignments}
 
     def _read_until_over(self, task: SinkTask, reader: TopicReader) -> None:
         while not self._over():
             batches = self._read(task, reader)
             self._put_all(task, reader, batches)
-            self._progress.note(dry=not batches)
+            self._progress.note(dry=not batches and not self._held)
             # Without records, the reader may still have moved, past markers and aborted records.
             if not batches or self._commit_due(dry=False):
                 self._commit_reached(task, reader)
@@ -134,13 +141,14 @@ class SinkLoop(LeaseLoop[SinkLease]):
 
         Otherwise a crash in the first lease would leave nothing to go back to.
         """
-        assignments = self._lease.assignments
-        if any(each.metadata for each in assignments):
+        starts = self._starts()
+        if any(metadata for _, metadata in starts.values()):
             return
         began = time.monotonic()
-        metadata = self._retrying(task.flush)
-        if metadata:
-            self._commit({(a.topic, a.partition): a.offset for a in assignments}, metadata, began)
+        flushed = as_flushed(self._retrying(task.flush))
+        marked = {p: (start, text_of(flushed, p, "")) for p, (start, _) in starts.items()}
+        if any(metadata for _, metadata in marked.values()):
+            self._commit(marked, began)
             self._commits.settle()
 
     def _put_all(
@@ -246,7 +254,7 @@ class SinkLoop(LeaseLoop[SinkLease]):
     def _set_aside(self, raw: pa.RecordBatch, row: int, error: StageError) -> None:
         """Skip a bad record, or fail if errors are not tolerated."""
         self._progress.bad_records += 1
-        self._dead.take(raw, row, error)
+        self._dead.take(raw, row, error, held=self._held)
         self._progress.skipped += 1
         self._progress.dead_letters += bool(self._lease.tolerance.dead_letter_topic)
 
@@ -278,8 +286,12 @@ class SinkLoop(LeaseLoop[SinkLease]):
     ) -> None:
         """Commit the reader's offsets up to the first of the records that are ``left``."""
         self._raise_if_orphaned()
-        self._commit_ends(task, reader.reached_before(left))
-        self._commits.settle()
+        task.may_hold = False
+        for _ in range(MOST_FLUSHES):
+            self._commit_ends(task, reader.reached_before(left))
+            self._commits.settle()
+            if not self._held:
+                break
 
     def _commit_reached(self, task: SinkTask, reader: TopicReader) -> None:
         """Commit the reader's offsets: everything it has read has been put."""
@@ -287,6 +299,7 @@ class SinkLoop(LeaseLoop[SinkLease]):
 
     def _commit_ends(self, task: SinkTask, reached: Mapping[Position, int]) -> None:
         self._commits.settle()
+        self._held = False
         ends = {
             position: end
             for position, end in reached.items()
@@ -294,26 +307,38 @@ class SinkLoop(LeaseLoop[SinkLease]):
         }
         if ends:
             began = time.monotonic()
-            self._commit(ends, self._retrying(task.flush), began)
+            safe = self._safe(as_flushed(self._retrying(task.flush)), ends)
+            if safe or self._dead.waiting_bytes:
+                self._commit(safe, began)
+            else:
+                self._began = None
 
-    def _commit(self, ends: dict[Position, int], metadata: str, began: float) -> None:
+    def _safe(self, flushed: Flushed, ends: Mapping[Position, int]) -> dict[Position, Committed]:
+        """What to commit of ``ends`` now."""
+        before = self._starts() | self._committed
+        safe = safe_positions(flushed, ends, before, self._given)
+        self._held = any(safe[position][0] < end for position, end in ends.items())
+        return {p: moved for p, moved in safe.items() if moved != before.get(p)}
+
+    def _commit(self, ends: dict[Position, Committed], began: float) -> None:
         lease, size, letters = self._lease, self._dead.waiting_bytes, self._dead.take_letters()
-        offsets = [(t, p, end, metadata) for (t, p), end in ends.items()]
-        groups = [GroupOffsets(lease.group_metadata, offsets), lease.membership.offsets()]
+        offsets = [(*position, *committed) for position, committed in ends.items()]
+        own = [GroupOffsets(lease.group_metadata, offsets)] if offsets else []
+        groups = [*own, lease.membership.offsets()]
 
         def commit() -> None:
             self._dead_letter_topic.ensure({letter[0] for letter in letters})
             for topic, value, key, headers, timestamp in letters:
                 self._producer.send(topic, value, key, headers=headers, timestamp=timestamp)
-            for key, copy in self._copies(ends, metadata):
+            for key, copy in self._copies(ends):
                 where = lease.copy_partition
                 self._producer.send(lease.copy_topic, copy, key, partition=where)
             self._deliver(self._producer, size, [], groups)
 
         def committed() -> None:
-            self._committed |= {position: (end, metadata) for position, end in ends.items()}
+            self._committed |= ends
             for position in ends.keys() & self._given.keys():
-                self._given[position] = ends[position], self._given[position][1]
+                self._given[position] = ends[position][0], self._given[position][1]
 
         repeated = self._repeated(self._paced(size, None, commit))
         self._begin_commit(began, repeated, committed)
@@ -333,9 +358,9 @@ class SinkLoop(LeaseLoop[SinkLease]):
 
         return repeated
 
-    def _copies(self, ends: dict[Position, int], metadata: str) -> Iterable[tuple[bytes, bytes]]:
+    def _copies(self, ends: dict[Position, Committed]) -> Iterable[tuple[bytes, bytes]]:
         sink = SinkGroup(self._lease.connector, self._lease.group)
-        for (topic, partition), end in ends.items():
+        for (topic, partition), (end, metadata) in ends.items():
             key = copy_key(sink, topic, partition)
             value = copy_value(end, metadata, self._lease.topic_ids.get(topic))
             yield key, value

@@ -14,21 +14,22 @@ from typing import Any
 
 import pyarrow as pa
 
+from penstock.engine.lease.dead_letters import Letter
 from penstock.engine.lease.heartbeats import Heartbeat
-from penstock.engine.lease.lease import KeyedOffset, SourceLease
+from penstock.engine.lease.lease import KeyedOffset, MovedOffset, SourceLease
 from penstock.engine.lease.lease_loop import LeaseLoop
-from penstock.engine.lease.new_topics import NewTopics
+from penstock.engine.lease.new_topics import NewTopics, TopicGroup
 from penstock.engine.lease.producing import produce, topics_in
 from penstock.engine.lease.retrying import retried
-from penstock.engine.lease.tolerating import tolerate
+from penstock.engine.lease.source_letters import Offsets, SourceLetters, offsets_of
 from penstock.engine.pipeline.pipeline import Encoded
 from penstock.engine.pipeline.stage_error import StageError
 from penstock.kafka.errors import KafkaFault, TransactionAborted
 from penstock.kafka.json_forms import dump
 from penstock.kafka.offset_keys import in_order, offset_key
 from penstock.kafka.transactions import Transactions
-from penstock.sdk.batches import SourceBatch
-from penstock.sdk.errors import RetriableError
+from penstock.sdk.batches import SourceBatch, offsets_only
+from penstock.sdk.errors import RecordError, RetriableError, TakenOver
 from penstock.sdk.offsets import OffsetReader, canonical
 from penstock.sdk.packing import pack
 from penstock.sdk.records import SourceRecord
@@ -50,8 +51,15 @@ class SourceLoop(LeaseLoop[SourceLease]):
             for key, partition, offset in lease.positions
         }
         self._new_topics = NewTopics(lease.topic_groups, lease.connection, lease.admin_settings)
-        self._committed: dict[str, KeyedOffset] = {}
-        self._pending: dict[str, KeyedOffset] = {}
+        self._letters = SourceLetters(lease)
+        self._unsent: list[Letter] = []
+        self._letter_topic = NewTopics(
+            (TopicGroup("dead letters", 1, lease.tolerance.dead_letter_replication, (".*",)),),
+            lease.connection,
+            lease.admin_settings,
+        )
+        self._committed: dict[str, MovedOffset] = {}
+        self._pending: dict[str, MovedOffset] = {}
 
     def _outcome(self) -> dict[str, Any]:
         return {"positions": tuple(self._committed.values())}
@@ -68,6 +76,8 @@ class SourceLoop(LeaseLoop[SourceLease]):
             except TransactionAborted:
                 self._progress.aborts += 1
                 self._pending = {}
+                self._unsent = []
+                self._letters.forget()
                 self._begin_anew()
                 aborts = 1 if self._progress.transactions > committed else aborts + 1
                 committed = self._progress.transactions
@@ -92,7 +102,7 @@ class SourceLoop(LeaseLoop[SourceLease]):
                 self._heartbeat.finish.wait(self._lease.limits.poll_pause)
         self._raise_if_orphaned()
         for polled in task.finish():
-            for batch in self._counted(_as_batches(polled), time.monotonic()):
+            for batch in self._counted(self._batches(task, polled), time.monotonic()):
                 self._produce(task, producer, batch)
         self._commit(task, producer)
         self._commits.settle()
@@ -105,7 +115,7 @@ class SourceLoop(LeaseLoop[SourceLease]):
         """
         try:
             yield
-        except KafkaFault:
+        except (KafkaFault, TakenOver):
             raise
         except Exception:
             self._raise_if_orphaned()
@@ -117,7 +127,9 @@ class SourceLoop(LeaseLoop[SourceLease]):
         began = time.monotonic()
         task.batch_bytes = self._room()
         try:
-            batches = _as_batches(task.poll())
+            batches = self._batches(task, task.poll())
+        except RecordError as error:
+            batches = [self._unread(task, error)]
         except RetriableError as error:
             self._progress.retries += 1
             self._heartbeat.finish.wait(error.retry_after)
@@ -148,50 +160,98 @@ class SourceLoop(LeaseLoop[SourceLease]):
         return batches
 
     def _produce(self, task: SourceTask, producer: Transactions, batch: SourceBatch) -> None:
-        with self._committing_first(task, producer):
-            encoded = self._encoded(batch.records)
+        encoded = None
+        if batch.records.num_rows:
+            with self._committing_first(task, producer):
+                encoded = self._encoded(batch)
         self._commits.settle()
         self._begin()
+        if encoded is not None:
+            self._send(producer, encoded)
+        self._send_letters(producer)
+        for partition, offset in batch.offsets:
+            self._pending[canonical(partition)] = self._keyed(partition, offset)
+
+    def _send(self, producer: Transactions, encoded: Encoded) -> None:
         if self._lease.topic_groups:
             self._new_topics.ensure(topics_in(encoded))
         sent = produce(producer, encoded)
         self._count(sent.records, sent.payload_bytes)
         self._progress.topics.note(sent.topics)
-        for partition, offset in batch.offsets:
-            self._pending[canonical(partition)] = self._keyed(partition, offset)
 
-    def _encoded(self, records: pa.RecordBatch) -> Encoded:
+    def _send_letters(self, producer: Transactions) -> None:
+        """In the transaction that also commits the offsets past those records."""
+        letters = [*self._unsent, *self._letters.take_letters()]
+        self._unsent = []
+        self._letter_topic.ensure({letter[0] for letter in letters})
+        for topic, value, key, headers, timestamp in letters:
+            producer.send(topic, value, key, headers=headers, timestamp=timestamp)
+            self._count(0, len(value or b"") + len(key or b""))
+
+    def _encoded(self, batch: SourceBatch) -> Encoded:
         pipeline, tolerance = self._pipeline, self._lease.tolerance
-        return retried(lambda: pipeline.encode(records, self._bad), tolerance, self._heartbeat)
+        # What poll could not read stays, whatever is tried again here.
+        self._unsent += self._letters.take_letters()
 
-    def _bad(self, batch: pa.RecordBatch, error: StageError) -> None:
-        topic = batch.column("topic")[error.row].as_py()
+        def encode() -> Encoded:
+            self._letters.forget()
+            return pipeline.encode(batch.records, partial(self._bad, batch.offsets))
+
+        return retried(encode, tolerance, self._heartbeat)
+
+    def _bad(self, offsets: Offsets, batch: pa.RecordBatch, error: StageError) -> None:
         self._progress.bad_records += 1
-        tolerate(
-            self._lease,
-            error,
-            record=f"source record is for topic {topic}",
-            place=f"for topic {topic}",
-            remedy="Correct it at the source",
-        )
-        self._progress.skipped += 1
+        self._note_skipped(self._letters.take_row(batch, error, offsets))
 
-    def _keyed(self, partition: Mapping[str, Any], offset: Mapping[str, Any]) -> KeyedOffset:
+    def _note_skipped(self, letter: bool) -> None:
+        self._progress.skipped += 1
+        self._progress.dead_letters += letter
+
+    def _batches(
+        self, task: SourceTask, polled: SourceBatch | Sequence[SourceRecord] | None
+    ) -> list[SourceBatch]:
+        """Records as batches; those that do not fit their schema are set aside, if tolerated."""
+        if polled is None or isinstance(polled, SourceBatch):
+            return [] if polled is None else [polled]
+        batches: list[SourceBatch] = []
+        left = list(polled)
+        while left:
+            try:
+                return [*batches, *pack(left)]
+            except RecordError as error:
+                batches += [*pack(left[: error.row]), self._unfit(task, left[error.row], error)]
+                left = left[error.row + 1 :]
+        return batches
+
+    def _unfit(self, task: SourceTask, record: SourceRecord, error: RecordError) -> SourceBatch:
+        self._progress.bad_records += 1
+        failed = StageError(error, "TASK_POLL", type(task))
+        self._note_skipped(self._letters.take_record(record, failed))
+        return offsets_only([(record.source_partition, record.source_offset)])
+
+    def _unread(self, task: SourceTask, error: RecordError) -> SourceBatch:
+        self._progress.bad_records += 1
+        failed = StageError(error, "TASK_POLL", type(task))
+        self._note_skipped(self._letters.take_unread(failed, error))
+        return offsets_only(offsets_of(error))
+
+    def _keyed(self, partition: Mapping[str, Any], offset: Mapping[str, Any] | None) -> MovedOffset:
         """Uses the key bytes it has always had: Kafka Connect finds offsets by them."""
+        moved = None if offset is None else dict(offset)
         known = self._positions.get(canonical(partition))
         if known:
-            return known[0], known[1], dict(offset)
+            return known[0], known[1], moved
         ordered = in_order(partition, self._lease.partition_keys)
-        return offset_key(self._lease.connector, ordered), ordered, dict(offset)
+        return offset_key(self._lease.connector, ordered), ordered, moved
 
     def _commit(self, task: SourceTask, producer: Transactions) -> None:
         if self._began is None:
             return
         lease, pending, records = self._lease, self._pending, self._records
-        offsets = [(lease.offsets_topic, k, dump(o)) for k, _, o in pending.values()]
+        offsets = [(lease.offsets_topic, k, _stored(o)) for k, _, o in pending.values()]
 
         def committed() -> None:
-            self._positions.update(pending)
+            move(self._positions, pending)
             self._committed.update(pending)
             self._progress.given += records
             task.committed([(partition, offset) for _, partition, offset in pending.values()])
@@ -203,7 +263,14 @@ class SourceLoop(LeaseLoop[SourceLease]):
         self._pending = {}
 
 
-def _as_batches(polled: SourceBatch | Sequence[SourceRecord] | None) -> list[SourceBatch]:
-    if polled is None:
-        return []
-    return [polled] if isinstance(polled, SourceBatch) else pack(polled)
+def _stored(offset: Mapping[str, Any] | None) -> bytes | None:
+    return None if offset is None else dump(offset)
+
+
+def move(positions: dict[str, KeyedOffset], moved: Mapping[str, MovedOffset]) -> None:
+    """Change ``positions`` to what is committed now; both are by ``canonical`` partitions."""
+    for text, (key, partition, offset) in moved.items():
+        if offset is None:
+            positions.pop(text, None)
+        else:
+            positions[text] = key, partition, offset

@@ -14,7 +14,7 @@ from penstock.kafka.errors import (
     TransactionAborted,
 )
 from penstock.logs.secrets import scrub
-from penstock.sdk.errors import PenstockError
+from penstock.sdk.errors import PenstockError, TakenOver
 
 LIMIT = 8000
 
@@ -33,7 +33,7 @@ def ending_of(error: BaseException) -> End:
 
     Being replaced or not knowing an outcome is not a failure: the worker plans again.
     """
-    if isinstance(error, LeaseLost | OutcomeUnknown | BrokerUnavailable):
+    if isinstance(error, LeaseLost | OutcomeUnknown | BrokerUnavailable | TakenOver):
         return End.LOST
     if isinstance(error, TransactionAborted) and error.passing:
         return End.LOST

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from penstock.engine.pipeline.parts import Part
+from penstock.engine.pipeline.parts import Numbers, Part
 from penstock.engine.pipeline.stage_error import at_stage
 from penstock.sdk.errors import RecordError
 from penstock.sdk.predicates import Predicate
@@ -44,10 +44,26 @@ class Predicated:
         return [part.taken(np.flatnonzero(~mask)), *changed]
 
     def _changed(self, part: Part) -> list[Part]:
-        """The transform applied to every row. The places of dropped rows stay empty."""
+        """The transform applied to every row; to those that belong apart, by themselves."""
+        apart = self.transform.apart(part.batch)
+        if apart is None:
+            return self._applied(part)
+        mask = apart.to_numpy(zero_copy_only=False)
+        groups = [rows for rows in (np.flatnonzero(~mask), np.flatnonzero(mask)) if len(rows)]
+        return [piece for rows in groups for piece in self._applied_to(part, rows)]
+
+    def _applied_to(self, part: Part, rows: Numbers) -> list[Part]:
+        try:
+            return self._applied(part.taken(rows))
+        except RecordError as error:
+            error.row = int(rows[error.row])
+            raise
+
+    def _applied(self, part: Part) -> list[Part]:
+        """The places of dropped rows stay empty."""
         batch = self.transform.apply(part.batch)
         left = batch.num_rows
         if left in {0, part.batch.num_rows} or len(runs := part.runs()) == 1:
             # Among neighbours it does not matter which were dropped.
             return [Part(batch, part.places[:left])]
-        return [piece for run in runs for piece in self._changed(part.rows(*run))]
+        return [piece for run in runs for piece in self._applied(part.rows(*run))]

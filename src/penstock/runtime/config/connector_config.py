@@ -196,6 +196,36 @@ COMMON = ConfigDef(
     ),
 )
 
+DEAD_LETTERS = ConfigDef(
+    _error_key(
+        "errors.deadletterqueue.topic.name",
+        Type.STRING,
+        "",
+        order=6,
+        width=Width.MEDIUM,
+        display_name="Dead Letter Queue Topic Name",
+        doc="Topic for records that could not be processed; blank: none.",
+    ),
+    _error_key(
+        "errors.deadletterqueue.topic.replication.factor",
+        Type.SHORT,
+        3,
+        order=7,
+        width=Width.MEDIUM,
+        display_name="Dead Letter Queue Topic Replication Factor",
+        doc="Replication factor of that topic.",
+    ),
+    _error_key(
+        "errors.deadletterqueue.context.headers.enable",
+        Type.BOOLEAN,
+        False,
+        order=8,
+        width=Width.MEDIUM,
+        display_name="Enable Error Context Headers",
+        doc="Whether dead letters carry headers that say what went wrong.",
+    ),
+)
+
 SOURCE = COMMON + ConfigDef(
     ConfigKey(
         "topic.creation.groups",
@@ -256,6 +286,7 @@ SOURCE = COMMON + ConfigDef(
         display_name="Offsets topic",
     ),
 )
+SOURCE += DEAD_LETTERS
 
 SINK = COMMON + ConfigDef(
     ConfigKey(
@@ -280,34 +311,8 @@ SINK = COMMON + ConfigDef(
         width=Width.LONG,
         display_name="Topics regex",
     ),
-    _error_key(
-        "errors.deadletterqueue.topic.name",
-        Type.STRING,
-        "",
-        order=6,
-        width=Width.MEDIUM,
-        display_name="Dead Letter Queue Topic Name",
-        doc="Topic for records that could not be processed; blank: none.",
-    ),
-    _error_key(
-        "errors.deadletterqueue.topic.replication.factor",
-        Type.SHORT,
-        3,
-        order=7,
-        width=Width.MEDIUM,
-        display_name="Dead Letter Queue Topic Replication Factor",
-        doc="Replication factor of that topic.",
-    ),
-    _error_key(
-        "errors.deadletterqueue.context.headers.enable",
-        Type.BOOLEAN,
-        False,
-        order=8,
-        width=Width.MEDIUM,
-        display_name="Enable Error Context Headers",
-        doc="Whether dead letters carry headers that say what went wrong.",
-    ),
 )
+SINK += DEAD_LETTERS
 
 
 def sink_topic_errors(config: Mapping[str, str]) -> list[tuple[str, str]]:

@@ -17,6 +17,7 @@ from penstock.kafka.clients import group_metadata
 from penstock.kafka.errors import AccessDenied
 from penstock.kafka.sink_copies import SinkGroup
 from penstock.kafka.topics import Position
+from penstock.runtime.running.epochs import next_epoch
 from penstock.runtime.running.group_positions import GroupPositions
 from penstock.runtime.running.runner import Runner
 from penstock.runtime.running.scheduler import TURN, Next
@@ -197,6 +198,7 @@ class SinkRunner(Runner):
         starts: Mapping[Position, Start],
         topic_ids: Mapping[str, str],
     ) -> SinkLease:
+        assert self._standing is not None  # noqa: S101 (set by each turn)
         return SinkLease(
             **self._lease_fields(task, limits),
             group=self.group.group_id,
@@ -207,6 +209,7 @@ class SinkRunner(Runner):
             topic_ids=topic_ids,
             uncommitted_starts=self._uncommitted(starts),
             committed=self._group_positions.all(),
+            epoch=next_epoch(self._standing),
         )
 
     def _uncommitted(self, starts: Mapping[Position, Start]) -> frozenset[Position]:

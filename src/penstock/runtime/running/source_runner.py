@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from penstock.engine.lease.lease import KeyedOffset, Lease, Limits, Report, SourceLease
 from penstock.engine.lease.new_topics import TopicGroup
+from penstock.engine.lease.source_lease import move
 from penstock.runtime.config.topic_creation import topic_groups
 from penstock.runtime.config.transaction_boundary import with_boundary
 from penstock.runtime.running.runner import DRY_SECONDS, PROBE_PAUSE, SHORT_DRY_SECONDS, Runner
@@ -99,8 +100,7 @@ class SourceRunner(Runner):
     def _absorb(self, report: Report) -> None:
         assert self._positions is not None  # noqa: S101 (read by _recover)
         self._reader = None
-        for entry in report.positions:
-            self._positions[canonical(entry[1])] = entry
+        move(self._positions, {canonical(entry[1]): entry for entry in report.positions})
 
     def _idle(self) -> Next:
         """A connector without a look is probed by a short lease, less and less often."""

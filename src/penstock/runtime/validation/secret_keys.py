@@ -54,7 +54,7 @@ class SecretKeys:
         return {
             key
             for key, value in config.items()
-            if value and (key in secret or (key not in known and _sounds_secret(key)))
+            if value and (key in secret or (key not in known and sounds_secret(key)))
             if any(self._literals(value))
         }
 
@@ -104,7 +104,8 @@ def words_of(key: str) -> list[str]:
 
 
 @lru_cache(maxsize=10_000)
-def _sounds_secret(key: str) -> bool:
+def sounds_secret(key: str) -> bool:
+    """Whether a key that nobody defines has the name of a secret."""
     words = words_of(key)
     if not words or HARMLESS_END.fullmatch(words[-1]):
         return False

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Final, final
 
 from penstock.sdk.batches import SourceBatch
-from penstock.sdk.offsets import OffsetReader, SourceOffset, SourcePartition
+from penstock.sdk.offsets import ChangedOffset, OffsetReader
 from penstock.sdk.records import SourceRecord
 from penstock.sdk.sources.backoff import BackoffConfig
 from penstock.sdk.sources.intake import Intake, PromptIntake, ThreadIntake
@@ -132,7 +132,7 @@ class AbstractSourceTask(SourceTask):
             return None
 
     @final
-    def committed(self, offsets: Sequence[tuple[SourcePartition, SourceOffset]]) -> None:
+    def committed(self, offsets: Sequence[ChangedOffset]) -> None:
         self.offset_manager.committed(offsets)
 
     @final

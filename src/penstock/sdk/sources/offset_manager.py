@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Protocol, TypeVar
 
-from penstock.sdk.offsets import SourceOffset, SourcePartition, canonical
+from penstock.sdk.offsets import ChangedOffset, SourceOffset, SourcePartition, canonical
 from penstock.sdk.records import SourceRecord
 from penstock.sdk.sources.offset_entries import OffsetManagerEntry, OffsetManagerKey
 
@@ -33,20 +33,18 @@ class OffsetManager:
     def __init__(self, store: OffsetStore) -> None:
         self._store = store
         self._lock = threading.Lock()
-        self._made: dict[str, Mapping[str, Any]] = {}
+        self._made: dict[str, Mapping[str, Any] | None] = {}
         self._loaded: dict[str, Properties | None] = {}
-        self._committed: dict[str, Mapping[str, Any]] = {}
+        self._committed: dict[str, Mapping[str, Any] | None] = {}
         # The same object's next record replaces its state: its text need not be made each time.
-        self._newest: tuple[SourcePartition, SourceOffset] | None = None
+        self._newest: ChangedOffset | None = None
 
     def get_entry(self, key: OffsetManagerKey, factory: Callable[[Properties], E]) -> E | None:
         """``factory`` of a copy of the object's properties; None if nothing is known about it."""
         text = canonical(key.partition)
         with self._lock:
             self._settle()
-            found = self._made.get(text)
-            if found is None:
-                found = self._known(key, text)
+            found = self._made[text] if text in self._made else self._known(key, text)
             properties = None if found is None else dict(found)
         return None if properties is None else factory(properties)
 
@@ -73,14 +71,14 @@ class OffsetManager:
 
     # For the framework.
 
-    def add(self, partition: SourcePartition, offset: SourceOffset) -> None:
-        """As ``add_entry``, with what a record carries."""
+    def add(self, partition: SourcePartition, offset: SourceOffset | None) -> None:
+        """As ``add_entry``, with what a record or a batch carries; None: it is to be forgotten."""
         with self._lock:
             if self._newest is not None and self._newest[0] is not partition:
                 self._settle()
             self._newest = partition, offset
 
-    def committed(self, offsets: Iterable[tuple[SourcePartition, SourceOffset]]) -> None:
+    def committed(self, offsets: Iterable[ChangedOffset]) -> None:
         """These are committed. What was made beyond them stays: it is newer than the store."""
         with self._lock:
             self._settle()
@@ -88,7 +86,7 @@ class OffsetManager:
                 text = canonical(partition)
                 self._committed[text] = offset
                 self._loaded.pop(text, None)
-                if self._made.get(text) == offset:
+                if text in self._made and self._made[text] == offset:
                     del self._made[text]
 
     def _settle(self) -> None:

@@ -12,9 +12,10 @@ from penstock.sdk.batches import record_batch
 from penstock.sdk.connectors import SinkConnector
 from penstock.sdk.packing import column
 from penstock.sdk.schema import Schema
-from penstock.sdk.tasks import Assignment, Assignments, CommittedOffset, SinkTask
+from penstock.sdk.tasks import Assignment, Assignments, CommittedOffset, Flushed, SinkTask
 
 TOPIC = "numbers"
+MOST_FLUSHES = 3
 
 
 class SinkUnderTest(ABC):
@@ -47,6 +48,7 @@ class PlayedSink:
         self.sink = sink
         self._log: dict[int, list[int]] = {p: [] for p in range(sink.partitions)}
         self._committed: dict[int, tuple[int, str]] = {}
+        self._leases = 0
 
     def produce(self, numbers: Sequence[int]) -> None:
         """Add records to the topic, spread over its partitions."""
@@ -56,7 +58,8 @@ class PlayedSink:
     def lease(self, *, most: int | None = None, killed_at: str = "") -> None:
         """One task: open, put ``most`` records of each partition, flush, commit, stop.
 
-        ``killed_at`` "put" or "flush" ends it right after that, without a commit.
+        ``killed_at`` "put" or "flush" ends it right after that, without a commit. As a worker
+        does, it flushes and commits until the task holds nothing back, or three times.
         """
         task = self._started()
         try:
@@ -64,12 +67,24 @@ class PlayedSink:
             read = self._put(task, most)
             if killed_at == "put":
                 return
-            metadata = task.flush()
-            if killed_at == "flush":
-                return
-            self._committed = {partition: (end, metadata) for partition, end in read.items()}
+            for _ in range(MOST_FLUSHES):
+                flushed = task.flush()
+                if killed_at == "flush":
+                    return
+                self._commit(flushed, read)
         finally:
             task.stop()
+
+    def _commit(self, answer: str | Flushed, read: Mapping[int, int]) -> None:
+        flushed = answer if isinstance(answer, Flushed) else Flushed(answer)
+        for partition, end in read.items():
+            before, text = self._position(partition)
+            if not isinstance(flushed.metadata, str):
+                text = flushed.metadata.get((TOPIC, partition), text)
+            else:
+                text = flushed.metadata
+            offsets = {(TOPIC, partition): end} if flushed.offsets is None else flushed.offsets
+            self._committed[partition] = offsets.get((TOPIC, partition), before), text
 
     def _started(self) -> SinkTask:
         config = {**self.sink.config(), "topics": TOPIC}
@@ -86,9 +101,9 @@ class PlayedSink:
 
     def _assignments(self) -> Assignments:
         given = [Assignment(TOPIC, p, *self._position(p)) for p in self._log]
-        return Assignments(
-            given, [CommittedOffset(TOPIC, p, *c) for p, c in self._committed.items()]
-        )
+        self._leases += 1
+        committed = [CommittedOffset(TOPIC, p, *c) for p, c in self._committed.items()]
+        return Assignments(given, committed, self._leases)
 
     def _put(self, task: SinkTask, most: int | None) -> dict[int, int]:
         """How far each partition was read."""

@@ -11,7 +11,13 @@ from typing import Any, ClassVar, Final
 from penstock.sdk.batches import SourceBatch
 from penstock.sdk.connectors import SourceConnector
 from penstock.sdk.errors import RetriableError
-from penstock.sdk.offsets import OffsetReader, SourceOffset, SourcePartition, canonical
+from penstock.sdk.offsets import (
+    ChangedOffset,
+    OffsetReader,
+    SourceOffset,
+    SourcePartition,
+    canonical,
+)
 from penstock.sdk.packing import pack
 from penstock.sdk.sources.offset_values import checked
 from penstock.sdk.tasks import SourceTask
@@ -29,6 +35,9 @@ class SourceUnderTest(ABC):
     connector: ClassVar[type[SourceConnector]]
     exactly_once: ClassVar[bool] = True
     """Set False for a source that may repeat after a kill; it may never lose."""
+    finds_more: ClassVar[bool] = True
+    """Set False for a connector whose tasks read what ``plan`` gave them and nothing else: what is
+    added later is for the next turn, which ``look`` asks for."""
 
     @abstractmethod
     def config(self) -> Mapping[str, str]:
@@ -104,14 +113,16 @@ class PlayedSource:
         assert len(plan) == len(configs), "plan answers with one mapping for each task"
         return [{**config, **more} for config, more in zip(configs, plan, strict=True)]
 
-    def commit(self, batches: Iterable[SourceBatch]) -> list[tuple[SourcePartition, SourceOffset]]:
+    def commit(self, batches: Iterable[SourceBatch]) -> list[ChangedOffset]:
         """Records and offsets of these count from now on; the offsets."""
-        changed: dict[str, tuple[SourcePartition, SourceOffset]] = {}
+        changed: dict[str, ChangedOffset] = {}
         for batch in batches:
             self.delivered += [self.source.number(value) for value in values_in(batch.records)]
             for partition, offset in batch.offsets:
-                changed[canonical(partition)] = checked(partition), checked(offset)
-        self.offsets = {**self.offsets, **changed}
+                moved = None if offset is None else checked(offset)
+                changed[canonical(partition)] = checked(partition), moved
+        kept = {text: known for text, known in self.offsets.items() if text not in changed}
+        self.offsets = {**kept, **{t: (p, o) for t, (p, o) in changed.items() if o is not None}}
         self.history.append(self.offsets)
         return list(changed.values())
 

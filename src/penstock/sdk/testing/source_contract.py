@@ -66,6 +66,8 @@ class SourceContract:
 
     def test_append_while_it_runs(self, source: SourceUnderTest) -> None:
         """A task that was dry goes on without being made again."""
+        if not source.finds_more:
+            pytest.skip("what is added while a task runs is for the next turn")
         worker = PlayedSource(source)
         connector = source.connector()
         connector.start(dict(source.config()))

@@ -39,7 +39,7 @@ def sink(commits: list[Exception | None]) -> SinkLoop:
     loop = SinkLoop(lease(connector="orders", group="connect-orders"), Mock(progress=Progress()))
     loop._producer = Mock()
     loop._producer.commit.side_effect = commits
-    loop._commit({("t", 0): 5}, "", 0.0)
+    loop._commit({("t", 0): (5, "")}, 0.0)
     return loop
 
 

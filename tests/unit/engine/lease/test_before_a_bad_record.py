@@ -137,6 +137,7 @@ def loop(pipeline: Pipeline, *, orphaned: bool = False) -> SinkLoop:
         group="connect-orders",
         membership=Membership(b"", "workers"),
         topic_ids={},
+        assignments=(),
         pace=Pace(),
     )
     heartbeat = Mock(over=False, progress=Progress())

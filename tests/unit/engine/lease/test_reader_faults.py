@@ -124,6 +124,7 @@ def loop(*, orphaned: bool = False) -> SinkLoop:
         connector="orders",
         group="connect-orders",
         topic_ids={},
+        assignments=(),
         membership=Membership(b"", "workers"),
     )
     heartbeat = Mock(over=False, progress=Progress())

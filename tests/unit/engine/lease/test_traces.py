@@ -16,7 +16,7 @@ from penstock.kafka.errors import (
     RecordRefused,
     TransactionAborted,
 )
-from penstock.sdk.errors import ConfigError, FatalError, RecordError, UserError
+from penstock.sdk.errors import ConfigError, FatalError, RecordError, TakenOver, UserError
 
 
 def raised(error: Exception) -> Exception:
@@ -73,6 +73,7 @@ def test_a_long_trace_keeps_its_end() -> None:
         (LeaseLost("fenced"), End.LOST),
         (OutcomeUnknown("timed out"), End.LOST),
         (BrokerUnavailable("nobody there"), End.LOST),
+        (TakenOver("a greater epoch is stored"), End.LOST),
         (TransactionAborted("moving leaders", passing=True), End.LOST),
         (TransactionAborted("not allowed", passing=False), End.FAILED),
         (RecordRefused("too large"), End.FAILED),

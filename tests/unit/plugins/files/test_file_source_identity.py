@@ -44,7 +44,7 @@ def turn(file: Path, offset: Offset | None = None) -> tuple[list[str], Offset]:
         found += batch.records.column("value").to_pylist()
         [(at, committed)] = batch.offsets
         assert at == partition
-        left = dict(committed)
+        left = dict(committed or {})
     task.stop()
     return found, left
 
@@ -99,7 +99,7 @@ class TestRotation:
         with old.open("a") as out:
             out.write("three\n")
         file.write_text("new\n")
-        assert turn(file, dict(committed))[0] == ["three", "new"]
+        assert turn(file, dict(committed or {}))[0] == ["three", "new"]
 
     def test_where_the_old_one_is_gone_that_is_told(
         self, file: Path, caplog: pytest.LogCaptureFixture

@@ -41,7 +41,7 @@ class Many:
         if batch is None:
             return None
         batch.records.validate(full=True)
-        told = {Path(p["filename"]).name: o["position"] for p, o in batch.offsets}
+        told = {Path(p["filename"]).name: o["position"] for p, o in batch.offsets if o}
         assert len(told) == len(batch.offsets), "each file once"
         self.batches.append(told)
         self.positions.update(told)

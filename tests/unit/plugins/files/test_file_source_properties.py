@@ -68,7 +68,7 @@ class Lease:
             return False
         batch.records.validate(full=True)
         self.fresh += batch.records.column("value").to_pylist()
-        self.next = OffsetReader(batch.offsets)
+        self.next = OffsetReader((p, o) for p, o in batch.offsets if o)
         return True
 
 

@@ -62,6 +62,7 @@ class Reader:
             return None
         [(partition, offset)] = batch.offsets
         assert partition == self.partition
+        assert offset is not None
         self.position = offset["position"]
         return [str(value) for value in batch.records.column("value").to_pylist()]
 
@@ -96,6 +97,7 @@ def test_a_record_per_line_with_topic_and_string_value(file: Path) -> None:
     assert batch.records.schema.field("value").equals(pa.field("value", pa.string(), False))
     [(partition, offset)] = batch.offsets
     assert partition == {"filename": str(file)}
+    assert offset is not None
     assert offset.keys() == {"position", "identity"}
     assert offset["position"] == 8
 

@@ -32,7 +32,7 @@ class Lease:
         if batch is None:
             return False
         self.lines += batch.records.column("value").to_pylist()
-        self.offsets.update((p["filename"], o["position"]) for p, o in batch.offsets)
+        self.offsets.update((p["filename"], o["position"]) for p, o in batch.offsets if o)
         return True
 
 

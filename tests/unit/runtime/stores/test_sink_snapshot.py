@@ -11,9 +11,10 @@ from unittest.mock import MagicMock
 
 import pytest
 
-from penstock.engine.lease.lease import End, Lease, Limits, Report, SinkLease
+from penstock.engine.lease.lease import End, Lease, Limits, Membership, Report, SinkLease
 from penstock.kafka.clients import Connection
 from penstock.kafka.errors import AccessDenied, BrokerUnavailable, KafkaFault
+from penstock.kafka.generation import LAYOUT, MARK
 from penstock.kafka.groups import Committed
 from penstock.kafka.partition_offsets import Answers
 from penstock.kafka.topics import Position
@@ -104,6 +105,7 @@ def runner(kafka: FakeKafka, monkeypatch: pytest.MonkeyPatch) -> SinkRunner:
     runner._connector = Nothing()
     runner._settled_doubts = runner._doubts
     runner._group_metadata = b""
+    runner._standing = Membership(LAYOUT.pack(MARK, 3), "workers")
     monkeypatch.setattr(SinkRunner, "_questions", kafka)
     monkeypatch.setattr(runner, "_lease_fields", fields)
     return runner

@@ -1,0 +1,1 @@
+"""Kafka Connect's single message transforms, over columns."""

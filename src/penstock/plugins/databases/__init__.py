@@ -1,0 +1,1 @@
+"""Databases: tables to topics, read as Arrow, and topics to tables."""

@@ -1,0 +1,62 @@
+"""Records become rows of tables: stands in for Confluent's JDBC sink."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from penstock import __version__
+from penstock.plugins.databases.jdbc_sink_task import JdbcSinkTask
+from penstock.plugins.databases.jdbc_url import URL
+from penstock.plugins.databases.kept_offsets import KeptOffsets
+from penstock.plugins.databases.sink_config import SINK_CONFIG
+from penstock.plugins.databases.sink_settings import SinkSettings
+from penstock.plugins.databases.write_session import WriteSession
+from penstock.sdk.config import ConfigDef
+from penstock.sdk.connectors import SinkConnector, TopicPartition
+from penstock.sdk.errors import ConfigError
+from penstock.sdk.tasks import SinkTask
+
+
+class JdbcSinkConnector(SinkConnector):
+    """Writes to PostgreSQL, exactly once.
+
+    How far each partition was written is kept in the database, in the transactions of the rows.
+    The consumer group's offsets still rule: altering them moves what is kept as well.
+    """
+
+    config_def: ClassVar[ConfigDef] = SINK_CONFIG
+    version: ClassVar[str] = __version__
+    connect_class: ClassVar[str] = "io.confluent.connect.jdbc.JdbcSinkConnector"
+    aliases: ClassVar[tuple[str, ...]] = ("PostgresSink", "JdbcSink")
+    task_class: ClassVar[type[SinkTask]] = JdbcSinkTask
+
+    def validate(self, config: Mapping[str, str]) -> Sequence[tuple[str, str]]:
+        try:
+            SinkSettings.of(config)
+        except ConfigError as error:
+            return [(error.key or URL, str(error))]
+        return ()
+
+    def start(self, config: Mapping[str, str]) -> None:
+        SinkSettings.of(config)
+        self._config = dict(config)
+
+    def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
+        return [dict(self._config) for _ in range(max_tasks)]
+
+    def alter_offsets(
+        self, config: Mapping[str, str], offsets: Mapping[TopicPartition, int | None]
+    ) -> bool:
+        """Moves what is kept in the database, before the group's offsets are."""
+        settings = SinkSettings.of(config)
+        session = WriteSession(settings.database)
+        try:
+            session.begin()
+            kept = KeptOffsets(session, settings.offsets_table, settings.connector)
+            if kept.there():
+                kept.rewind({(t, p): offset for (t, p), offset in offsets.items()})
+            session.commit()
+        finally:
+            session.close()
+        return True

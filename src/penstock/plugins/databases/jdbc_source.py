@@ -1,0 +1,123 @@
+"""Rows of tables become records: stands in for Confluent's JDBC source."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from penstock import __version__
+from penstock.plugins.databases import source_config as keys
+from penstock.plugins.databases.columns import TableId
+from penstock.plugins.databases.jdbc_source_task import TABLES, JdbcSourceTask
+from penstock.plugins.databases.jdbc_url import URL
+from penstock.plugins.databases.sessions import Session
+from penstock.plugins.databases.source_settings import SourceSettings
+from penstock.plugins.databases.table_offsets import PARTITION_KEYS, check_alteration
+from penstock.plugins.files.file_jail import ROOTS
+from penstock.sdk.config import ConfigDef
+from penstock.sdk.connectors import SourceConnector
+from penstock.sdk.errors import ConfigError, PenstockError
+from penstock.sdk.offsets import OffsetReader, SourceOffset, SourcePartition
+from penstock.sdk.tasks import SourceTask
+
+log = logging.getLogger(__name__)
+
+
+class JdbcSourceConnector(SourceConnector):
+    """Reads tables of PostgreSQL or SQLite, or the result of a query.
+
+    Exactly once in the modes incrementing and timestamp, as long as rows appear in the order of
+    that column. Tables are dealt out to the tasks; new ones are found while it runs.
+    """
+
+    config_def: ClassVar[ConfigDef] = keys.SOURCE_CONFIG
+    version: ClassVar[str] = __version__
+    connect_class: ClassVar[str] = "io.confluent.connect.jdbc.JdbcSourceConnector"
+    aliases: ClassVar[tuple[str, ...]] = ("PostgresSource", "JdbcSource")
+    task_class: ClassVar[type[SourceTask]] = JdbcSourceTask
+    worker_keys: ClassVar[tuple[str, ...]] = (ROOTS,)
+    partition_keys: ClassVar[tuple[str, ...]] = PARTITION_KEYS
+
+    def validate(self, config: Mapping[str, str]) -> Sequence[tuple[str, str]]:
+        try:
+            SourceSettings.of(config)
+        except ConfigError as error:
+            return [(error.key or URL, str(error))]
+        return ()
+
+    def start(self, config: Mapping[str, str]) -> None:
+        self._settings = SourceSettings.of(config)
+        self._config = dict(config)
+        self._session = Session(self._settings.database)
+        self._tables: list[TableId] = []
+        self._listed_at = self._looked_at = float("-inf")
+        self._told: list[str] = []
+
+    def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
+        return [dict(self._config) for _ in range(1 if self._settings.query else max_tasks)]
+
+    def look(self, offsets: OffsetReader) -> bool:
+        """Asks the database, at most once in ``poll.interval.ms``, and no task for nothing."""
+        now = time.monotonic()
+        if now < self._looked_at + self._settings.interval:
+            return False
+        self._looked_at = now
+        try:
+            return self._anything(offsets)
+        except PenstockError:
+            return True  # a task reports what is wrong
+
+    def plan(
+        self, offsets: OffsetReader, tasks: Sequence[int]
+    ) -> Sequence[Mapping[str, str]] | None:
+        if self._settings.query or not tasks:
+            return None
+        try:
+            tables = self._current_tables()
+        except PenstockError:
+            return None  # as above: tasks without tables list them, and fail
+        dealt = [tables[place :: len(tasks)] for place in range(len(tasks))]
+        return [{TABLES: json.dumps([[t.schema, t.table] for t in share])} for share in dealt]
+
+    def alter_offsets(
+        self,
+        config: Mapping[str, str],
+        offsets: Sequence[tuple[SourcePartition | None, SourceOffset | None]],
+    ) -> bool:
+        for partition, offset in offsets:
+            check_alteration(partition, offset)
+        return True
+
+    def stop(self) -> None:
+        if hasattr(self, "_session"):
+            self._session.close()
+
+    def _anything(self, offsets: OffsetReader) -> bool:
+        settings, session = self._settings, self._session
+        if settings.query:
+            return settings.query_reader(session, offsets).waits(session)
+        return any(
+            settings.table_reader(session, table, offsets).waits(session)
+            for table in self._current_tables()
+        )
+
+    def _current_tables(self) -> list[TableId]:
+        every = self._settings.read[keys.TABLE_POLL_INTERVAL] / 1000
+        if time.monotonic() >= self._listed_at + every or not self._tables:
+            choice = self._settings.choice
+            self._tables = choice.tables(self._session, self._settings.dialect)
+            self._listed_at = time.monotonic()
+            self._tell(choice.missing(self._tables))
+        return self._tables
+
+    def _tell(self, missing: list[str]) -> None:
+        if missing and missing != self._told:
+            log.warning(
+                "not found in the %s: %s. They are read once they exist",
+                self._settings.database,
+                ", ".join(missing),
+            )
+        self._told = missing

@@ -1,0 +1,95 @@
+"""How far a sink has written, kept in the target database in the transactions of its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from penstock.plugins.databases.write_session import Step, WriteSession
+from penstock.sdk.errors import TakenOver, UserError
+
+Position = tuple[str, int]
+
+OWN: Final = "penstock"
+"""The text that is committed with each offset: one without it was set by somebody else."""
+_DOING: Final = "keeping offsets"
+
+
+class KeptOffsets:
+    """The rows of one connector. All calls are within the caller's transaction."""
+
+    def __init__(self, session: WriteSession, table: str, connector: str) -> None:
+        self._session, self._table, self._connector = session, table, connector
+
+    def there(self) -> bool:
+        """Whether the table exists."""
+        asked = "SELECT to_regclass($1) IS NOT NULL AS there"
+        return bool(self._session.rows(asked, [self._table], doing=_DOING)[0]["there"])
+
+    def create(self) -> None:
+        """Make the table, unless it is there."""
+        if self.there():
+            return
+        made = (
+            f"CREATE TABLE IF NOT EXISTS {self._table} (connector text NOT NULL, "
+            "topic text NOT NULL, partition integer NOT NULL, next bigint NOT NULL, "
+            "epoch bigint NOT NULL, PRIMARY KEY (connector, topic, partition))"
+        )
+        error = self._session.attempt(Step([made]))
+        if error is not None and not self.there():
+            told = self._session.translated(error, f"creating table {self._table}")
+            raise UserError(
+                f"{told}. Let the user create tables, or create this one for it and name it in "
+                "'offsets.table'."
+            )
+
+    def take(self, position: Position, offset: int, metadata: str, epoch: int) -> int:
+        """Take a partition over; where to go on.
+
+        The consumer group's ``offset`` rules, unless this sink committed it and has written more
+        since: then it was ended between the two commits, and those records are in the table.
+        """
+        own = metadata == OWN
+        kept = "GREATEST(o.next, EXCLUDED.next)" if own else "EXCLUDED.next"
+        refused = "WHERE o.epoch <= EXCLUDED.epoch " if own else ""
+        taken = self._session.rows(
+            f"INSERT INTO {self._table} AS o (connector, topic, partition, next, epoch) "
+            "VALUES ($1, $2, CAST($3 AS integer), $4, $5) "
+            f"ON CONFLICT (connector, topic, partition) DO UPDATE SET next = {kept}, "
+            f"epoch = EXCLUDED.epoch {refused}RETURNING next",
+            [*self._key(position), offset, epoch],
+            doing=_DOING,
+        )
+        if not taken:
+            raise TakenOver(f"{position[0]}-{position[1]} is written by a later task")
+        return int(taken[0]["next"])
+
+    def move(self, moves: Mapping[Position, tuple[int, int]], epoch: int) -> None:
+        """From start to end, for each partition; ``TakenOver`` if one is not at its start."""
+        for position, (start, end) in moves.items():
+            moved = self._session.rows(
+                f"UPDATE {self._table} SET next = $4, epoch = $6 WHERE connector = $1 "
+                "AND topic = $2 AND partition = CAST($3 AS integer) AND next = $5 AND epoch = $6 "
+                "RETURNING next",
+                [*self._key(position), end, start, epoch],
+                doing=_DOING,
+            )
+            if not moved:
+                raise TakenOver(f"{position[0]}-{position[1]} was written by another task")
+
+    def rewind(self, offsets: Mapping[Position, int | None]) -> None:
+        """Offsets that a user sets: a lower one counts; without one the row is forgotten.
+
+        A higher one needs nothing: the group's offset rules, once it is committed.
+        """
+        for position, offset in offsets.items():
+            where = "connector = $1 AND topic = $2 AND partition = CAST($3 AS integer)"
+            if offset is None:
+                sql, more = f"DELETE FROM {self._table} WHERE {where}", []
+            else:
+                sql = f"UPDATE {self._table} SET next = LEAST(next, $4), epoch = 0 WHERE {where}"
+                more = [offset]
+            self._session.rows(f"{sql} RETURNING next", [*self._key(position), *more], doing=_DOING)
+
+    def _key(self, position: Position) -> list[Any]:
+        return [self._connector, *position]

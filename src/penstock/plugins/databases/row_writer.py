@@ -1,0 +1,83 @@
+"""Writes rows, and finds the one that cannot be written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from penstock.plugins.databases.database_errors import passes, shown, state_of
+from penstock.plugins.databases.merging import statements
+from penstock.plugins.databases.sink_settings import SinkSettings
+from penstock.plugins.databases.target_table import TargetTables
+from penstock.plugins.databases.write_session import Step, WriteSession
+from penstock.plugins.databases.written_rows import DELETED, Rows, rows_of
+from penstock.sdk.errors import RecordError
+
+_CHANGED = ("42703", "42P01")
+"""A column or table was dropped since it was looked up."""
+_OF_A_ROW = ("22", "23", "42804", "P0001")
+"""SQLSTATEs that speak of a row: of its data, of a constraint, or from a trigger."""
+
+
+class RowWriter:
+    """Within the transaction of its session."""
+
+    def __init__(self, settings: SinkSettings, session: WriteSession) -> None:
+        self._settings, self._session = settings, session
+        self.tables = TargetTables(settings, session)
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """All of it or nothing; ``RecordError`` names the first row that cannot be written."""
+        table = self._settings.table(batch.column("topic")[0].as_py())
+        rows = rows_of(self._settings, batch)
+        if rows.only_deletes and not self.tables.exists(table):
+            return
+        error = self._attempt(table, rows, rows.data.num_rows)
+        if error is not None and state_of(error) in _CHANGED:
+            self.tables.forget()
+            error = self._attempt(table, rows, rows.data.num_rows)
+        if error is not None:
+            raise self._blamed(table, rows, error)
+
+    def _attempt(
+        self, table: str, rows: Rows, count: int, *, keep: bool = True
+    ) -> BaseException | None:
+        """Write the first ``count`` rows; an insert with deletions in it, stretch by stretch."""
+        types = self.tables.columns(table, rows)
+        mode = self._settings.insert_mode
+        steps = []
+        for part in self._stretches(rows.data.slice(0, count)):
+            flags = part.column(DELETED)
+            deleting, writing = pc.any(flags).as_py(), not pc.all(flags).as_py()
+            made = statements(mode, table, rows, types, deleting=deleting, writing=writing)
+            steps.append(Step(made, part))
+        return self._session.attempt(*steps, keep=keep)
+
+    def _stretches(self, data: pa.Table) -> Iterator[pa.Table]:
+        if self._settings.insert_mode != "insert" or not self._settings.delete:
+            yield data
+            return
+        flags = data.column(DELETED).to_pylist()
+        start = 0
+        for place in range(1, len(flags) + 1):
+            if place == len(flags) or flags[place] != flags[start]:
+                yield data.slice(start, place - start)
+                start = place
+
+    def _blamed(self, table: str, rows: Rows, error: BaseException) -> Exception:
+        """``RecordError`` if the error is one row's: the last of the shortest part that fails."""
+        state = state_of(error)
+        if passes(error) or not state.startswith(_OF_A_ROW):
+            return self._session.translated(error, f"writing to table {table}")
+        good, bad = 0, rows.data.num_rows
+        while bad - good > 1:
+            middle = (good + bad) // 2
+            found = self._attempt(table, rows, middle, keep=False)
+            if found is None:
+                good = middle
+            else:
+                bad, error = middle, found
+        text = f"PostgreSQL refused the record for table {table}: "
+        return RecordError(text + shown(self._session.database, error), row=bad - 1)

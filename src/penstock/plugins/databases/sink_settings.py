@@ -1,0 +1,73 @@
+"""A sink's configuration, read once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from penstock.plugins.databases import sink_config as keys
+from penstock.plugins.databases.jdbc_url import SQLITE, URL, Database, database
+from penstock.plugins.databases.postgres_types import quote
+from penstock.plugins.databases.source_config import PASSWORD, USER
+from penstock.sdk.errors import ConfigError
+
+KAFKA_COLUMNS = ("__connect_topic", "__connect_partition", "__connect_offset")
+
+
+@dataclass(frozen=True)
+class SinkSettings:
+    """What a task or connector needs to know."""
+
+    connector: str
+    database: Database
+    insert_mode: str
+    pk_mode: str
+    pk_fields: tuple[str, ...]
+    fields: tuple[str, ...]
+    table_format: str
+    delete: bool
+    create: bool
+    evolve: bool
+    offsets_table: str
+
+    @classmethod
+    def of(cls, config: Mapping[str, str]) -> SinkSettings:
+        """``ConfigError`` names the key that is wrong, and what to write."""
+        read = keys.SINK_CONFIG.parse(config)
+        made = cls(
+            config.get("name", ""),
+            database(read[URL], read[USER], read[PASSWORD]),
+            read[keys.INSERT_MODE].lower(),
+            read[keys.PK_MODE].lower(),
+            tuple(read[keys.PK_FIELDS] or ()),
+            tuple(read[keys.FIELDS] or ()),
+            read[keys.TABLE_FORMAT],
+            read[keys.DELETE],
+            read[keys.AUTO_CREATE],
+            read[keys.AUTO_EVOLVE],
+            quoted_name(read[keys.OFFSETS_TABLE]),
+        )
+        made._check()
+        return made
+
+    def table(self, topic: str) -> str:
+        """The quoted name of the table for a topic."""
+        return quoted_name(self.table_format.replace("${topic}", topic))
+
+    def _check(self) -> None:
+        if self.database.kind == SQLITE:
+            raise ConfigError("The sink writes to PostgreSQL only.", key=URL)
+        if self.insert_mode != "insert" and self.pk_mode == "none":
+            message = f"Mode {self.insert_mode} needs a primary key: set '{keys.PK_MODE}'."
+            raise ConfigError(message, key=keys.PK_MODE)
+        if self.delete and self.pk_mode != "record_key":
+            message = f"'{keys.DELETE}' needs '{keys.PK_MODE}' to be record_key."
+            raise ConfigError(message, key=keys.DELETE)
+        if self.pk_mode == "kafka" and len(self.pk_fields) not in (0, 3):
+            message = "Name three columns, for topic, partition and offset, or none."
+            raise ConfigError(message, key=keys.PK_FIELDS)
+
+
+def quoted_name(name: str) -> str:
+    """``table`` or ``schema.table`` as SQL wants it; quotes that are there already are dropped."""
+    return ".".join(quote(part.strip('"')) for part in name.split("."))

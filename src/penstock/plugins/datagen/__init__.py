@@ -1,0 +1,1 @@
+"""Made-up records from an Avro schema, for tries and demonstrations."""

@@ -1,0 +1,73 @@
+"""Topics become objects: stands in for Aiven's S3 and GCS sink connectors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from typing import ClassVar
+
+from penstock import __version__
+from penstock.plugins.files.file_jail import ROOTS, Jail
+from penstock.plugins.objects.sink_config import (
+    FORMAT,
+    OBJECT_SINK_CONFIG,
+    SinkSettings,
+    settings_errors,
+)
+from penstock.plugins.objects.sink_task import ObjectSinkTask
+from penstock.plugins.objects.store import open_storage, storage_errors
+from penstock.plugins.objects.store_config import FOLDER
+from penstock.sdk.config import ConfigDef
+from penstock.sdk.connectors import SinkConnector, TopicPartition
+from penstock.sdk.errors import UserError
+from penstock.sdk.tasks import SinkTask
+
+
+class ObjectSinkConnector(SinkConnector):
+    """Exactly once: each record is in one object, whose name follows from its offsets."""
+
+    config_def: ClassVar[ConfigDef] = OBJECT_SINK_CONFIG
+    version: ClassVar[str] = __version__
+    aliases: ClassVar[tuple[str, ...]] = (
+        "io.aiven.kafka.connect.s3.AivenKafkaConnectS3SinkConnector",
+        "io.aiven.kafka.connect.gcs.GcsSinkConnector",
+    )
+    task_class: ClassVar[type[SinkTask]] = ObjectSinkTask
+    worker_keys: ClassVar[tuple[str, ...]] = (ROOTS,)
+
+    def validate(self, config: Mapping[str, str]) -> Sequence[tuple[str, str]]:
+        return [
+            *storage_errors(config),
+            *settings_errors(config),
+            *_folder_errors(config),
+            *_format_errors(config),
+        ]
+
+    def start(self, config: Mapping[str, str]) -> None:
+        open_storage(config)
+        SinkSettings.of(config)
+        self._config = dict(config)
+
+    def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
+        return [dict(self._config) for _ in range(max_tasks)]
+
+    def alter_offsets(
+        self, config: Mapping[str, str], offsets: Mapping[TopicPartition, int | None]
+    ) -> bool:
+        """Accepts all: records that are read again are written again."""
+        return True
+
+
+def _folder_errors(config: Mapping[str, str]) -> Sequence[tuple[str, str]]:
+    try:
+        if config.get(FOLDER):
+            Jail.of(config).check(config[FOLDER])
+    except UserError as error:
+        return [(FOLDER, str(error))]
+    return ()
+
+
+def _format_errors(config: Mapping[str, str]) -> Sequence[tuple[str, str]]:
+    if config.get(FORMAT, "").strip().lower() != "avro" or find_spec("fastavro"):
+        return ()
+    return [(FORMAT, 'avro needs fastavro. Run: pip install "penstock[avro]"')]

@@ -1,0 +1,162 @@
+"""Opens the storage that a configuration names, and says in plain words what is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Final
+
+from obstore import exceptions
+from obstore.store import AzureStore, GCSStore, LocalStore, ObjectStore, S3Store
+
+from penstock.plugins.files.file_jail import Jail
+from penstock.plugins.objects import store_config as keys
+from penstock.plugins.objects.store_config import STORE_CONFIG, with_current_names
+from penstock.sdk.errors import ConfigError, PenstockError, RetriableError, UserError
+
+ANSWER_SECONDS: Final = 30
+RETRY_SECONDS: Final = 5
+"""Short: a task hears only between calls that it should stop, and the worker repeats them."""
+TEXT_LIMIT: Final = 500
+DEFAULT_REGION: Final = "us-east-1"
+REFUSALS: Final = (
+    PermissionError,
+    exceptions.PermissionDeniedError,
+    exceptions.UnauthenticatedError,
+)
+REFUSED: Final = ("401 Unauthorized", "403 Forbidden")
+"""Of a listing, only the text tells."""
+
+CLIENT: Final[Any] = {"timeout": f"{ANSWER_SECONDS}s", "connect_timeout": "5s"}
+RETRY: Final[Any] = {"max_retries": 3, "retry_timeout": timedelta(seconds=RETRY_SECONDS)}
+
+
+@dataclass(frozen=True)
+class Storage:
+    """Where objects are."""
+
+    store: ObjectStore
+    bucket: str
+    """The bucket, the container or the folder: the name of it in offsets and messages."""
+    prefix: str = ""
+    """What the names of all objects begin with; often, not always, with a slash at its end."""
+
+    def __str__(self) -> str:
+        return f"{self.bucket}/{self.prefix}"
+
+
+def open_storage(config: Mapping[str, str]) -> Storage:
+    """The storage; nobody is asked yet whether it is there. ConfigError, UserError."""
+    for key, message in storage_errors(config):
+        raise ConfigError(f"{key}: {message}", key=key)
+    values = STORE_CONFIG.parse(with_current_names(config))
+    place = next(key for key in keys.PLACES if values[key])
+    prefix = values[keys.PREFIX] or values.get(_PREFIXES.get(place, ""), "") or ""
+    if place == keys.FOLDER:
+        Jail.of(config).check(values[place])
+    try:
+        return Storage(_OPENERS[place](values), values[place], prefix)
+    except (exceptions.BaseError, ValueError, OSError) as error:
+        raise ConfigError(f"{place}: {_text(error)}", key=place) from None
+
+
+def storage_errors(config: Mapping[str, str]) -> Sequence[tuple[str, str]]:
+    """What is wrong between the keys, for a connector's ``validate``: (key, message) pairs."""
+    values = with_current_names(config)
+    chosen = [key for key in keys.PLACES if values.get(key)]
+    if len(chosen) != 1:
+        which = f"{' and '.join(chosen)} are set" if chosen else "none of them is set"
+        return [((chosen or keys.PLACES)[0], f"set one of {', '.join(keys.PLACES)}: {which}")]
+    if bool(values.get(keys.S3_KEY_ID)) != bool(values.get(keys.S3_SECRET)):
+        return [(keys.S3_KEY_ID, f"set it together with {keys.S3_SECRET}, or neither")]
+    if chosen == [keys.AZURE_CONTAINER] and not values.get(keys.AZURE_CONNECTION):
+        return [(keys.AZURE_CONNECTION, "set it to the account's connection string")]
+    return []
+
+
+@contextmanager
+def plain_errors(storage: Storage, doing: str) -> Iterator[None]:
+    """Errors of the storage as RetriableError, or as UserError where a person has to act.
+
+    FileNotFoundError of a single object passes: only the caller knows what that means.
+    """
+    try:
+        yield
+    except (exceptions.BaseError, OSError) as error:
+        if "NoSuchBucket" in str(error):
+            text = f"{doing}: there is no bucket {storage.bucket}. Create it."
+            raise UserError(text) from None
+        if isinstance(error, FileNotFoundError):
+            raise
+        raise _explained(f"{doing} in {storage.bucket}", error) from None
+
+
+def _explained(doing: str, error: Exception) -> PenstockError:
+    text = _text(error)
+    if isinstance(error, REFUSALS) or any(status in text for status in REFUSED):
+        return UserError(f"{doing} is not allowed: {text}. Check the credentials and their rights.")
+    if isinstance(error, exceptions.InvalidPathError | exceptions.NotSupportedError):
+        return UserError(f"{doing}: {text}")
+    return RetriableError(f"{doing} failed: {text}", retry_after=2.0)
+
+
+def _text(error: BaseException) -> str:
+    """The message without the dump of the client's inner state after it."""
+    first = str(error).partition("\n\nDebug source:")[0]
+    return " ".join(first.split())[:TEXT_LIMIT].removesuffix(".")
+
+
+def _client(endpoint: str | None) -> Any:
+    return {**CLIENT, "allow_http": (endpoint or "").startswith("http://")}
+
+
+def _s3(values: Mapping[str, Any]) -> ObjectStore:
+    endpoint = values[keys.S3_ENDPOINT]
+    options: dict[str, Any] = {"region": values[keys.S3_REGION] or DEFAULT_REGION}
+    if endpoint:
+        options |= {"endpoint": endpoint, "virtual_hosted_style_request": False}
+    if values[keys.S3_KEY_ID]:
+        options["access_key_id"] = values[keys.S3_KEY_ID]
+        options["secret_access_key"] = values[keys.S3_SECRET]
+    options["client_options"] = _client(endpoint)
+    return S3Store(values[keys.S3_BUCKET], retry_config=RETRY, **options)
+
+
+def _gcs(values: Mapping[str, Any]) -> ObjectStore:
+    options: dict[str, Any] = {}
+    if values[keys.GCS_CREDENTIALS_PATH]:
+        options["service_account"] = values[keys.GCS_CREDENTIALS_PATH]
+    if values[keys.GCS_CREDENTIALS_JSON]:
+        options["service_account_key"] = values[keys.GCS_CREDENTIALS_JSON]
+    if values[keys.GCS_ENDPOINT]:
+        options["base_url"] = values[keys.GCS_ENDPOINT]
+    options["client_options"] = _client(values[keys.GCS_ENDPOINT])
+    return GCSStore(values[keys.GCS_BUCKET], retry_config=RETRY, **options)
+
+
+def _azure(values: Mapping[str, Any]) -> ObjectStore:
+    parts = dict(
+        part.split("=", 1) for part in values[keys.AZURE_CONNECTION].split(";") if "=" in part
+    )
+    names = {"AccountName": "account_name", "AccountKey": "account_key", "BlobEndpoint": "endpoint"}
+    options: dict[str, Any] = {names[key]: text for key, text in parts.items() if key in names}
+    if "SharedAccessSignature" in parts:
+        options["sas_key"] = parts["SharedAccessSignature"]
+    options["client_options"] = _client(parts.get("BlobEndpoint"))
+    return AzureStore(values[keys.AZURE_CONTAINER], retry_config=RETRY, **options)
+
+
+def _folder(values: Mapping[str, Any]) -> ObjectStore:
+    return LocalStore(prefix=Path(values[keys.FOLDER]))
+
+
+_OPENERS: Final[Mapping[str, Callable[[Mapping[str, Any]], ObjectStore]]] = {
+    keys.S3_BUCKET: _s3,
+    keys.GCS_BUCKET: _gcs,
+    keys.AZURE_CONTAINER: _azure,
+    keys.FOLDER: _folder,
+}
+_PREFIXES: Final = {keys.S3_BUCKET: keys.S3_PREFIX, keys.AZURE_CONTAINER: keys.AZURE_PREFIX}

@@ -1,0 +1,1 @@
+"""Sequence numbers per task, as Kafka Connect's verifiable connectors have them."""

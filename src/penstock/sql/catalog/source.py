@@ -1,0 +1,81 @@
+"""A stream or table: a schema over a topic."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from penstock.sql.statements.types import ColumnDef, SqlType
+
+PSEUDO = ("ROWTIME", "ROWPARTITION", "ROWOFFSET")
+FORMATS = ("JSON", "DELIMITED", "KAFKA")
+
+
+@dataclass(frozen=True)
+class Source:
+    """``kind`` is STREAM or TABLE."""
+
+    kind: str
+    name: str
+    topic: str
+    columns: tuple[ColumnDef, ...]
+    key_format: str = "KAFKA"
+    value_format: str = "JSON"
+    delimiter: str = ","
+    timestamp: str = ""
+    """The column that is ROWTIME, instead of the record's own time."""
+    read_only: bool = False
+    statement: str = ""
+
+    @property
+    def keys(self) -> tuple[ColumnDef, ...]:
+        """The columns in the record's key."""
+        return tuple(column for column in self.columns if column.is_key)
+
+    @property
+    def values(self) -> tuple[ColumnDef, ...]:
+        """The columns in the record's value."""
+        return tuple(c for c in self.columns if not c.is_key and c.role != "HEADERS")
+
+    def to_json(self) -> dict[str, Any]:
+        """As the catalog's topic has it."""
+        return {**vars(self), "columns": [_column_json(column) for column in self.columns]}
+
+    @staticmethod
+    def from_json(stored: dict[str, Any]) -> Source:
+        """The reverse; fields of a later version are ignored."""
+        known = {k: v for k, v in stored.items() if k in Source.__dataclass_fields__}
+        return Source(**{**known, "columns": tuple(map(_column, stored["columns"]))})
+
+
+def _column_json(column: ColumnDef) -> dict[str, Any]:
+    return {**vars(column), "type": type_json(column.type)}
+
+
+def _column(stored: dict[str, Any]) -> ColumnDef:
+    return ColumnDef(**{**stored, "type": type_from_json(stored["type"])})
+
+
+def type_json(kind: SqlType) -> dict[str, Any]:
+    """A type as the catalog's topic has it."""
+    return {
+        "name": kind.name,
+        "arguments": [type_json(each) for each in kind.arguments],
+        "fields": [[name, type_json(each)] for name, each in kind.fields],
+        "precision": kind.precision,
+    }
+
+
+def type_from_json(stored: dict[str, Any]) -> SqlType:
+    """The reverse."""
+    return SqlType(
+        stored["name"],
+        tuple(type_from_json(each) for each in stored["arguments"]),
+        tuple((name, type_from_json(each)) for name, each in stored["fields"]),
+        tuple(stored["precision"]) if stored["precision"] else None,
+    )
+
+
+def column_list(columns: tuple[ColumnDef, ...]) -> str:
+    """``id VARCHAR, age INTEGER``."""
+    return ", ".join(f"{column.name} {column.type}" for column in columns)

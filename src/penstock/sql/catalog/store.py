@@ -1,0 +1,101 @@
+"""The catalog's topic. Connector statements never write to it."""
+
+from __future__ import annotations
+
+import json
+import threading
+from typing import Any
+
+from confluent_kafka.admin import AdminClient
+
+from penstock.kafka import clients
+from penstock.kafka.clients import Connection
+from penstock.kafka.compacted_log import CompactedLog, LogRecord
+from penstock.kafka.plain_writes import send_one
+from penstock.sql.catalog.source import Source, type_from_json, type_json
+from penstock.sql.errors import StatementError, nearest
+from penstock.sql.statements.types import SqlType
+
+SOURCES, TYPES = "source", "type"
+
+
+class Catalog:
+    """Streams, tables and types by name, as of the moment of asking. Thread-safe.
+
+    Every method may raise a KafkaFault. ``close`` ends the thread that follows the topic.
+    """
+
+    def __init__(self, connection: Connection, topic: str) -> None:
+        self._connection = connection
+        self._admin: AdminClient = clients.admin(connection)
+        self._lock = threading.Lock()
+        self._entries: dict[tuple[str, str], Any] = {}
+        self._log = CompactedLog(
+            connection, self._admin, topic, self._take, transactional=False, single=True
+        )
+        self._log.start()
+
+    def close(self) -> None:
+        """End it."""
+        self._log.stop()
+
+    @property
+    def admin(self) -> AdminClient:
+        """A client of the same cluster."""
+        return self._admin
+
+    def sources(self, kind: str = "") -> dict[str, Source]:
+        """All streams and tables, or those of a kind."""
+        found = {name: Source.from_json(each) for name, each in self._all(SOURCES).items()}
+        return {n: s for n, s in sorted(found.items()) if not kind or s.kind == kind}
+
+    def find(self, name: str) -> Source | None:
+        """The source of that name, else the only one that differs in case only."""
+        found = self.sources()
+        alike = [each for each in found if each.upper() == name.upper()]
+        return found.get(name) or (found[alike[0]] if len(alike) == 1 else None)
+
+    def source(self, name: str) -> Source:
+        """The same; StatementError with the nearest name if there is none."""
+        found = self.find(name)
+        if found is None:
+            hint = nearest(name, self.sources())
+            raise StatementError(f"There is no stream or table {name}.{hint}")
+        return found
+
+    def put(self, source: Source) -> None:
+        """Store a stream or table; returns when it is stored."""
+        self._write(SOURCES, source.name, source.to_json())
+
+    def remove(self, name: str) -> None:
+        """Forget a stream or table; its topic stays."""
+        self._write(SOURCES, name, None)
+
+    def types(self) -> dict[str, SqlType]:
+        """All types that were created."""
+        return {name: type_from_json(each) for name, each in sorted(self._all(TYPES).items())}
+
+    def put_type(self, name: str, kind: SqlType) -> None:
+        """Store a type."""
+        self._write(TYPES, name, type_json(kind))
+
+    def remove_type(self, name: str) -> None:
+        """Forget a type; what was declared with it keeps its columns."""
+        self._write(TYPES, name, None)
+
+    def _all(self, kind: str) -> dict[str, Any]:
+        self._log.read_to_end()
+        with self._lock:
+            return {name: each for (of, name), each in self._entries.items() if of == kind}
+
+    def _write(self, kind: str, name: str, value: Any) -> None:
+        content = None if value is None else json.dumps(value).encode()
+        send_one(self._connection, self._log.topic, f"{kind}/{name}", content)
+
+    def _take(self, record: LogRecord) -> None:
+        kind, _, name = (record.key or b"").decode().partition("/")
+        with self._lock:
+            if record.value is None:
+                self._entries.pop((kind, name), None)
+            else:
+                self._entries[kind, name] = json.loads(record.value)

@@ -1,0 +1,1 @@
+"""Queries as Spark's SQL: everything is evaluated by Spark, nothing here."""

@@ -1,0 +1,157 @@
+"""Records of a topic as rows of a stream or table, in Spark's SQL.
+
+A field of JSON is found whatever its case, as in ksqlDB: an object is read as a map from name to
+text, out of which each column is taken and cast. What cannot be read is NULL; a record whose value
+is no object at all is skipped.
+"""
+
+# ruff: noqa: S608 - what is put into the text is written by `quoted` and `text`
+
+from __future__ import annotations
+
+from penstock.sql.catalog.source import PSEUDO, Source
+from penstock.sql.errors import NotSupportedYet
+from penstock.sql.planning.spark_types import quoted, spark_type, text
+from penstock.sql.statements.types import ColumnDef, SqlType
+
+MAP = "'map<string,string>'"
+RAW_COLUMNS = "key, value, partition, offset, timestamp, headers"
+
+
+def rows_of(source: Source, raw: str, *, latest: bool) -> str:
+    """A query over the view ``raw`` of Kafka records; ``latest``: of each key the last, if any."""
+    value, readable = _value(source)
+    key = _key_part(source)
+    inner = f"SELECT {RAW_COLUMNS}, {value} AS v, {key} AS k FROM {_records(raw, latest=latest)}"
+    columns = [f"{_column(source, column)} AS {quoted(column.name)}" for column in source.columns]
+    pseudo = [_row_time(source), "partition AS ROWPARTITION", "offset AS ROWOFFSET"]
+    return f"SELECT {', '.join([*columns, *pseudo])} FROM ({inner}) WHERE {readable}"
+
+
+def _records(raw: str, *, latest: bool) -> str:
+    if not latest:
+        return raw
+    last = "max_by(struct(value, partition, offset, timestamp, headers), offset)"
+    grouped = f"SELECT key, {last} AS r FROM {raw} WHERE key IS NOT NULL GROUP BY key"
+    return f"(SELECT key, r.* FROM ({grouped}))"
+
+
+def _value(source: Source) -> tuple[str, str]:
+    """The value before it is taken apart, and which rows can be."""
+    if source.value_format == "JSON":
+        return _object("CAST(value AS STRING)"), "v IS NOT NULL"
+    if source.value_format == "DELIMITED":
+        fields = ", ".join(f"{quoted(column.name)} STRING" for column in source.values)
+        options = f"map('sep', {text(source.delimiter)})"
+        parsed = f"from_csv(CAST(value AS STRING), {text(fields)}, {options})"
+        return parsed, "value IS NOT NULL"
+    if len(source.values) > 1:
+        raise NotSupportedYet("VALUE_FORMAT 'KAFKA' with more than one column")
+    return "value", "value IS NOT NULL"
+
+
+def _object(json: str) -> str:
+    """A JSON object as a map; of one with its schema, the payload."""
+    whole = f"from_json({json}, {MAP})"
+    payload = f"from_json({whole}['payload'], {MAP})"
+    enveloped = f"size({whole}) = 2 AND map_contains_key({whole}, 'schema')"
+    return (
+        f"CASE WHEN {enveloped} AND map_contains_key({whole}, 'payload') THEN {payload} "
+        f"ELSE {whole} END"
+    )
+
+
+def _key_part(source: Source) -> str:
+    if source.key_format == "JSON":
+        whole = "from_json(CAST(key AS STRING), 'struct<schema:string,payload:string>')"
+        return f"coalesce({whole}.payload, CAST(key AS STRING))"
+    return "CAST(key AS STRING)"
+
+
+def _column(source: Source, column: ColumnDef) -> str:
+    if column.role == "HEADERS":
+        return _header(column)
+    if column.is_key:
+        return _key_column(source, column)
+    if source.value_format == "JSON":
+        return from_json(_field("v", column.name), column.type)
+    if source.value_format == "DELIMITED":
+        return _from_text(f"v.{quoted(column.name)}", column.type)
+    return from_kafka("v", column.type)
+
+
+def _header(column: ColumnDef) -> str:
+    if not column.header:
+        return "headers"
+    return f"try_element_at(filter(headers, h -> h.key = {text(column.header)}), -1).value"
+
+
+def _key_column(source: Source, column: ColumnDef) -> str:
+    if len(source.keys) > 1:
+        if source.key_format != "JSON":
+            raise NotSupportedYet(f"KEY_FORMAT '{source.key_format}' with more than one column")
+        return from_json(_field(_object("k"), column.name), column.type)
+    if source.key_format == "KAFKA":
+        return from_kafka("key", column.type)
+    if source.key_format == "DELIMITED":
+        return _from_text("k", column.type)
+    unquoted = "CASE WHEN k LIKE '\"%' THEN get_json_object(concat('[', k, ']'), '$[0]') ELSE k END"
+    return from_json(unquoted, column.type)
+
+
+def _field(json_map: str, name: str) -> str:
+    """A field of an object, whatever its case; the first, if there are several."""
+    same = f"filter(map_entries({json_map}), e -> upper(e.key) = {text(name.upper())})"
+    return f"try_element_at({same}, 1).value"
+
+
+def from_json(json: str, kind: SqlType) -> str:
+    """A value out of the JSON text of a field; the text of a JSON string has no quotes."""
+    if kind.name == "STRUCT":
+        fields = (f"{text(n)}, {from_json(_field('s', n), each)}" for n, each in kind.fields)
+        made = f"named_struct({', '.join(fields)})"
+        # A lambda names the parsed object, so that it is written out once and not per field.
+        parsed = f"transform(array(from_json({json}, {MAP})), s -> {made})"
+        return f"CASE WHEN from_json({json}, {MAP}) IS NOT NULL THEN {parsed}[0] END"
+    if kind.name == "ARRAY":
+        inner = from_json("x", kind.arguments[0])
+        return f"transform(from_json({json}, 'array<string>'), x -> {inner})"
+    if kind.name == "MAP":
+        inner = from_json("w", kind.arguments[1])
+        return f"transform_values(from_json({json}, {MAP}), (n, w) -> {inner})"
+    return _from_text(json, kind)
+
+
+def _from_text(value: str, kind: SqlType) -> str:
+    if kind.name == "VARCHAR":
+        return value
+    if kind.name == "BYTES":
+        return f"try_to_binary({value}, 'base64')"
+    if kind.name == "DATE":
+        return f"date_add(DATE'1970-01-01', try_cast({value} AS INT))"
+    if kind.name == "TIMESTAMP":
+        return f"timestamp_millis(try_cast({value} AS BIGINT))"
+    return f"try_cast({value} AS {spark_type(kind)})"
+
+
+def from_kafka(data: str, kind: SqlType) -> str:
+    """A value of Kafka's own serializers."""
+    number = f"CAST(conv(hex({data}), 16, -10) AS BIGINT)"
+    if kind.name == "VARCHAR":
+        return f"CAST({data} AS STRING)"
+    if kind.name == "BYTES":
+        return data
+    if kind.name == "BIGINT":
+        return f"CASE WHEN octet_length({data}) = 8 THEN {number} END"
+    if kind.name == "INTEGER":
+        signed = f"CASE WHEN {number} >= 2147483648 THEN {number} - 4294967296 ELSE {number} END"
+        return f"CASE WHEN octet_length({data}) = 4 THEN CAST({signed} AS INT) END"
+    raise NotSupportedYet(f"format KAFKA with a column of type {kind}")
+
+
+def _row_time(source: Source) -> str:
+    column = next((c for c in source.columns if c.name == source.timestamp), None)
+    if column is None:
+        return f"unix_millis(timestamp) AS {PSEUDO[0]}"
+    value = _column(source, column)
+    return f"{f'unix_millis({value})' if column.type.name == 'TIMESTAMP' else value} AS {PSEUDO[0]}"

@@ -1,0 +1,1 @@
+"""Statements at work: each gives a result, which the shell prints and the API sends."""

@@ -1,0 +1,87 @@
+"""What statements run on; each part is started by the first statement that needs it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from penstock.sdk.errors import PenstockError
+from penstock.sql.connecting.connect_api import Connect
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from penstock.kafka.clients import Connection
+    from penstock.sql.catalog.store import Catalog
+
+CATALOG_TOPIC = "penstock-sql-catalog"
+
+
+class Home:
+    """Kafka Connect, the brokers and Spark. Thread-safe; close it.
+
+    ``connect`` and ``connection`` raise UserError where no worker or no brokers are known,
+    ``spark`` ModuleNotFoundError where PySpark is not installed: no statement needs all three.
+    """
+
+    def __init__(
+        self,
+        connect: Callable[[], Connect],
+        connection: Callable[[], Connection],
+        spark: Callable[[], SparkSession],
+        catalog_topic: str = CATALOG_TOPIC,
+    ) -> None:
+        self._connect = connect
+        self.connection = connection
+        self._spark = spark
+        self._topic = catalog_topic
+        self._lock = threading.Lock()
+        self._catalog: Catalog | None = None
+
+    @cached_property
+    def connect(self) -> Connect:
+        """Kafka Connect."""
+        return self._connect()
+
+    def known_catalog(self) -> Catalog | None:
+        """The catalog if there is one: what only looks does not create it."""
+        from penstock.kafka import clients, topics
+
+        try:
+            if self._catalog is None:
+                admin = clients.admin(self.connection())
+                if not topics.partitions_of(admin, [self._topic])[self._topic]:
+                    return None
+            return self.catalog
+        except PenstockError:  # no brokers are known, or none answer: there are connectors only
+            return None
+
+    @property
+    def catalog(self) -> Catalog:
+        """The streams and tables."""
+        from penstock.sql.catalog.store import Catalog
+
+        with self._lock:
+            if self._catalog is None:
+                self._catalog = Catalog(self.connection(), self._topic)
+            return self._catalog
+
+    def spark(self) -> SparkSession:
+        """A Spark session for one query, with views of its own; expressions give NULL, not errors.
+
+        Its time zone is UTC, as SQL's is.
+        """
+        session = self._spark().newSession()
+        session.conf.set("spark.sql.ansi.enabled", "false")
+        session.conf.set("spark.sql.session.timeZone", "UTC")
+        session.conf.set("spark.sql.shuffle.partitions", "2")
+        return session
+
+    def close(self) -> None:
+        """End what it has started; Spark belongs to its caller."""
+        with self._lock:
+            if self._catalog is not None:
+                self._catalog.close()
+                self._catalog = None

@@ -1,0 +1,160 @@
+"""INSERT … VALUES: rows as records. Values are literals, so there is nothing to evaluate."""
+
+from __future__ import annotations
+
+import json
+import struct
+import time
+from decimal import Decimal
+from typing import Any
+
+from penstock.kafka import clients
+from penstock.sql.catalog.source import PSEUDO, Source
+from penstock.sql.errors import NotSupportedYet, StatementError, nearest
+from penstock.sql.running.home import Home
+from penstock.sql.running.results import Result, message
+from penstock.sql.statements import expressions as ex
+from penstock.sql.statements.queries import InsertValues
+from penstock.sql.statements.types import ColumnDef
+
+SECONDS = 20.0
+Row = dict[str, Any]
+
+
+def insert(home: Home, statement: InsertValues) -> Result:
+    """Write the rows; returns when they are stored."""
+    source = home.catalog.source(statement.target)
+    if source.read_only:
+        raise StatementError(f"{source.name} was declared with CREATE SOURCE: it is read-only.")
+    records = [_record(source, _row(source, statement.columns, row)) for row in statement.rows]
+    _write(home, source.topic, records)
+    count = len(records)
+    return message(f"Inserted {count} row{'' if count == 1 else 's'} into {source.name}")
+
+
+def _row(source: Source, names: tuple[str, ...], values: tuple[ex.Expression, ...]) -> Row:
+    known = [column.name for column in source.columns]
+    wanted = list(names) or known
+    for name in wanted:
+        if name not in (*known, PSEUDO[0]):
+            raise StatementError(f"{source.name} has no column {name}.{nearest(name, known)}")
+    if len(wanted) != len(values):
+        raise StatementError(f"{len(wanted)} columns, but {len(values)} values.")
+    given = dict(zip(wanted, map(_value, values), strict=True))
+    return {name: _fitting(source, name, value) for name, value in given.items()}
+
+
+def _value(each: ex.Expression) -> Any:
+    if isinstance(each, ex.Literal):
+        return each.value
+    if isinstance(each, ex.Unary) and each.operator == "-" and isinstance(each.operand, ex.Literal):
+        number = each.operand.value
+        if isinstance(number, int | float | Decimal) and not isinstance(number, bool):
+            return -number
+    if isinstance(each, ex.MakeArray):
+        return [_value(item) for item in each.items]
+    if isinstance(each, ex.MakeMap):
+        return {str(_value(key)): _value(value) for key, value in each.entries}
+    if isinstance(each, ex.MakeStruct):
+        return {name: _value(value) for name, value in each.fields}
+    raise NotSupportedYet("expressions in VALUES; write literals")
+
+
+FITTING: dict[str, tuple[type, ...]] = {
+    "BOOLEAN": (bool,),
+    "INTEGER": (int,),
+    "BIGINT": (int,),
+    "DOUBLE": (int, float, Decimal),
+    "DECIMAL": (int, float, Decimal),
+    "VARCHAR": (str,),
+    "ARRAY": (list,),
+    "MAP": (dict,),
+    "STRUCT": (dict,),
+    "TIMESTAMP": (int,),
+    "DATE": (int,),
+}
+
+
+def _fitting(source: Source, name: str, value: Any) -> Any:
+    column = next((c for c in source.columns if c.name == name), None)
+    kind = "BIGINT" if column is None else column.type.name
+    fits = FITTING.get(kind, (str,))
+    is_wrong_bool = isinstance(value, bool) and bool not in fits
+    if value is not None and (is_wrong_bool or not isinstance(value, fits)):
+        shown = column.type if column else "BIGINT"
+        raise StatementError(f"{name} is {shown}: {value!r} does not fit.")
+    return float(value) if isinstance(value, Decimal) and kind == "DOUBLE" else value
+
+
+def _record(source: Source, row: Row) -> tuple[bytes | None, bytes, int]:
+    when = row.get(PSEUDO[0])
+    keys = {column.name: row.get(column.name) for column in source.keys}
+    if source.kind == "TABLE" and None in keys.values():
+        raise StatementError(f"A row of a table needs its primary key, {', '.join(keys)}.")
+    key = _key(source, keys)
+    values = {column.name: row.get(column.name) for column in source.values}
+    return key, _encoded(source, values), int(time.time() * 1000) if when is None else when
+
+
+def _key(source: Source, keys: Row) -> bytes | None:
+    if not keys or all(value is None for value in keys.values()):
+        return None
+    if len(keys) > 1:
+        if source.key_format != "JSON":
+            raise NotSupportedYet(f"KEY_FORMAT '{source.key_format}' with more than one column")
+        return _json(keys)
+    value = next(iter(keys.values()))
+    if source.key_format == "JSON":
+        return _json(value)
+    return _kafka(source.keys[0], value) if source.key_format == "KAFKA" else str(value).encode()
+
+
+def _encoded(source: Source, values: Row) -> bytes:
+    if source.value_format == "JSON":
+        return _json(values)
+    if source.value_format == "DELIMITED":
+        return source.delimiter.join(_cell(v, source.delimiter) for v in values.values()).encode()
+    return _kafka(source.values[0], next(iter(values.values()))) or b""
+
+
+def _cell(value: Any, delimiter: str) -> str:
+    text = "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+    if delimiter in text or '"' in text or "\n" in text:
+        return '"' + text.replace('"', '""') + '"'
+    return text
+
+
+def _kafka(column: ColumnDef, value: Any) -> bytes | None:
+    """As Kafka's own serializers write it."""
+    forms = {"INTEGER": ">i", "BIGINT": ">q", "DOUBLE": ">d"}
+    if value is None:
+        return None
+    try:
+        form = forms.get(column.type.name)
+        return str(value).encode() if form is None else struct.pack(form, value)
+    except struct.error:
+        raise StatementError(f"{column.name} is {column.type}: {value} is too large.") from None
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, default=_number, ensure_ascii=False).encode()
+
+
+def _number(value: Any) -> Any:
+    return float(value)
+
+
+def _write(home: Home, topic: str, records: list[tuple[bytes | None, bytes, int]]) -> None:
+    failures: list[str] = []
+    producer = clients.producer(home.connection())
+    for key, value, when in records:
+        producer.produce(
+            topic,
+            value,
+            key,
+            timestamp=when,
+            on_delivery=lambda error, _: failures.append(str(error)) if error else None,
+        )
+    if producer.flush(SECONDS) or failures:
+        told = failures[0] if failures else "no answer in time"
+        raise StatementError(f"The rows could not be stored in topic {topic}: {told}")

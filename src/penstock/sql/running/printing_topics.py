@@ -1,0 +1,70 @@
+"""PRINT: the records of a topic as they are."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from itertools import islice
+
+from penstock.consumers import Consumer, NoSuchTopic, Offset, Record
+from penstock.kafka import topics
+from penstock.sql.errors import StatementError, nearest
+from penstock.sql.running.home import Home
+from penstock.sql.running.results import Printed
+from penstock.sql.statements.queries import PrintTopic
+
+
+def print_topic(home: Home, statement: PrintTopic) -> Printed:
+    """Lines, one per record; without LIMIT they have no end."""
+    connection = home.connection()
+    consumer = Consumer(
+        statement.topic,
+        start=Offset.beginning() if statement.from_beginning else Offset.end(),
+        bootstrap_servers=connection.bootstrap_servers,
+        security=connection.security,
+    )
+    try:
+        consumer.open()
+    except NoSuchTopic:
+        hint = nearest(statement.topic, topics.all_topics(home.catalog.admin))
+        raise StatementError(f"Topic {statement.topic} does not exist.{hint}") from None
+    return Printed(_lines(consumer, statement))
+
+
+def _lines(consumer: Consumer, statement: PrintTopic) -> Iterator[str]:
+    with consumer:
+        every = islice(consumer, 0, None, max(statement.interval, 1))
+        for number, record in enumerate(islice(every, statement.limit)):
+            if not number:
+                yield f"Key format: {_format(record.key)}"
+                yield f"Value format: {_format(record.value)}"
+            yield _line(record)
+
+
+def _line(record: Record) -> str:
+    when = datetime.fromtimestamp((record.timestamp or 0) / 1000, UTC)
+    stamp = f"{when:%Y/%m/%d %H:%M:%S}.{when.microsecond // 1000:03d} Z"
+    return (
+        f"rowtime: {stamp}, key: {_text(record.key)}, value: {_text(record.value)}, "
+        f"partition: {record.partition}"
+    )
+
+
+def _text(data: bytes | None) -> str:
+    if data is None:
+        return "<null>"
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return "0x" + data.hex()
+
+
+def _format(data: bytes | None) -> str:
+    """A guess, as ksqlDB makes it."""
+    if data is None:
+        return "KAFKA_STRING (or null)"
+    try:
+        return "JSON or KAFKA_STRING" if json.loads(data) is not None else "KAFKA_STRING"
+    except ValueError:
+        return "KAFKA_STRING" if _text(data)[:2] != "0x" else "KAFKA_BYTES"

@@ -1,0 +1,255 @@
+"""Statements about streams, tables and types. Topics hold the data; these only name it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from confluent_kafka import KafkaException
+
+from penstock.kafka import topics
+from penstock.sql.catalog.inference import keyed, value_columns
+from penstock.sql.catalog.sampling import sample_of
+from penstock.sql.catalog.source import FORMATS, PSEUDO, Source
+from penstock.sql.connecting.connect_api import Connect
+from penstock.sql.connecting.names import connector_named
+from penstock.sql.errors import AlreadyExists, NotSupportedYet, StatementError, nearest
+from penstock.sql.planning.spark_types import resolved, resolved_type
+from penstock.sql.running.connector_views import used_topics
+from penstock.sql.running.home import Home
+from penstock.sql.running.results import Lines, Result, framed, message, warning
+from penstock.sql.statements import sources as so
+from penstock.sql.statements.types import ColumnDef
+
+KNOWN = (
+    "KAFKA_TOPIC",
+    "FORMAT",
+    "KEY_FORMAT",
+    "VALUE_FORMAT",
+    "PARTITIONS",
+    "REPLICAS",
+    "RETENTION_MS",
+    "TIMESTAMP",
+    "VALUE_DELIMITER",
+    "TOPIC",
+)
+LATER = {"TIMESTAMP_FORMAT", "WRAP_SINGLE_VALUE", "KEY_DELIMITER", "VALUE_SCHEMA_ID"}
+DELIMITERS = {"SPACE": " ", "TAB": "\t"}
+Properties = Mapping[str, str]
+
+
+def create(home: Home, statement: so.CreateSource, masked: str) -> Result:
+    """Declare a stream or table over a topic."""
+    taken = home.catalog.find(statement.name)
+    if taken is not None and not statement.or_replace:
+        if statement.if_not_exists:
+            return warning(f"{taken.kind.capitalize()} {taken.name} already exists")
+        raise AlreadyExists(f"A {taken.kind.lower()} with the name {taken.name} already exists.")
+    given = _properties(statement)
+    topic = _topic(home, statement, given)
+    source = _declared(home, statement, given, topic)
+    _ensure_topic(home, topic, given)
+    home.catalog.put(replace(source, statement=masked))
+    done = framed(f"{statement.kind} CREATED", commandId=f"{statement.kind.lower()}/{source.name}")
+    if statement.columns:
+        return done
+    told = Lines(f"{source.name} over topic {topic}: {_columns_told(source)}")
+    return Result(done.entity, (*done.parts, told))
+
+
+def _columns_told(source: Source) -> str:
+    roles = {c.name: f" {c.role}" if c.role else "" for c in source.columns}
+    return ", ".join(f"{c.name} {c.type}{roles[c.name]}" for c in source.columns)
+
+
+def _properties(statement: so.CreateSource) -> dict[str, str]:
+    given = {key.upper(): value or "" for key, value in statement.properties}
+    for key in given:
+        if key in LATER:
+            raise NotSupportedYet(f"{key} in WITH")
+        if key not in KNOWN:
+            raise StatementError(f"WITH has no property {key}.{nearest(key, KNOWN)}")
+    return given
+
+
+def _topic(home: Home, statement: so.CreateSource, given: Properties) -> str:
+    topic = given.get("KAFKA_TOPIC") or given.get("TOPIC")
+    if statement.connector is not None:
+        return topic or _only_topic(home.connect, statement.connector)
+    if not topic:
+        raise StatementError("WITH needs KAFKA_TOPIC, the topic that it is over.")
+    return topic
+
+
+def _only_topic(connect: Connect, given: str) -> str:
+    name = connector_named(connect, given)
+    found = used_topics(connect, name)
+    if len(found) != 1:
+        told = f"has {len(found)} topics ({', '.join(found)})" if found else "has no topic yet"
+        raise StatementError(f"Connector {name} {told}: say which with WITH (KAFKA_TOPIC='…').")
+    return found[0]
+
+
+def _declared(home: Home, statement: so.CreateSource, given: Properties, topic: str) -> Source:
+    value_format = _format(given, "VALUE_FORMAT", "JSON")
+    key_format = _format(given, "KEY_FORMAT", "KAFKA")
+    columns = resolved(statement.columns, home.catalog.types())
+    if not columns:
+        columns, key_format = _inferred(home, statement, given, topic)
+    _check(statement, columns)
+    delimiter = given.get("VALUE_DELIMITER", ",")
+    return Source(
+        statement.kind,
+        statement.name,
+        topic,
+        columns,
+        key_format,
+        value_format,
+        DELIMITERS.get(delimiter.upper(), delimiter),
+        _timestamp(given, columns),
+        statement.read_only,
+    )
+
+
+def _format(given: Properties, key: str, default: str) -> str:
+    if "FORMAT" in given and key in given:
+        raise StatementError(f"FORMAT is for key and value: leave {key} out, or FORMAT.")
+    chosen = (given.get(key) or given.get("FORMAT") or default).upper()
+    if chosen in ("AVRO", "PROTOBUF", "JSON_SR", "NONE", "PROTOBUF_NOSR"):
+        raise NotSupportedYet(f"format {chosen}; there are {', '.join(FORMATS)}")
+    if chosen not in FORMATS:
+        raise StatementError(f"There is no format {chosen}.{nearest(chosen, FORMATS)}")
+    return chosen
+
+
+def _timestamp(given: Properties, columns: tuple[ColumnDef, ...]) -> str:
+    wanted = given.get("TIMESTAMP", "")
+    names = {column.name.upper(): column for column in columns}
+    if not wanted:
+        return ""
+    column = names.get(wanted.strip("`").upper())
+    if column is None:
+        raise StatementError(f"TIMESTAMP: there is no column {wanted}.{nearest(wanted, names)}")
+    if column.type.name not in ("BIGINT", "TIMESTAMP"):
+        raise NotSupportedYet(f"TIMESTAMP from a column of type {column.type}")
+    return column.name
+
+
+def _inferred(
+    home: Home, statement: so.CreateSource, given: Properties, topic: str
+) -> tuple[tuple[ColumnDef, ...], str]:
+    if _format(given, "VALUE_FORMAT", "JSON") != "JSON":
+        raise StatementError("Columns can be inferred of JSON only: declare them.")
+    sample = sample_of(home.connection(), topic)
+    if not sample:
+        raise StatementError(f"Topic {topic} is empty: no columns can be inferred, declare them.")
+    role = "PRIMARY KEY" if statement.kind == "TABLE" else "KEY"
+    found = tuple(replace(c, name=c.name.upper()) for c in value_columns(sample))
+    columns, key_format = keyed(value_columns(sample), sample, role)
+    if not key_format and statement.kind == "TABLE":
+        raise StatementError(
+            f"No primary key can be told: there are records without a key in topic {topic}. "
+            "Write them with one (for a JDBC source: 'key'='column'), or declare a stream."
+        )
+    columns = tuple(replace(c, name=c.name.upper()) for c in columns)
+    return (columns, key_format) if key_format else (found, "KAFKA")
+
+
+def _check(statement: so.CreateSource, columns: tuple[ColumnDef, ...]) -> None:
+    names = [column.name for column in columns]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice:
+        raise StatementError(f"There are two columns {twice}.")
+    if hidden := next((name for name in names if name in PSEUDO), None):
+        raise StatementError(f"{hidden} is a column of every stream and table already.")
+    roles = {column.role for column in columns}
+    if statement.kind == "TABLE" and "PRIMARY KEY" not in roles:
+        raise StatementError(
+            "A table needs a PRIMARY KEY: (id VARCHAR PRIMARY KEY, …). Without one, it is a stream."
+        )
+    if (wrong := "KEY" if statement.kind == "TABLE" else "PRIMARY KEY") in roles:
+        right = "PRIMARY KEY" if statement.kind == "TABLE" else "KEY"
+        raise StatementError(f"A {statement.kind.lower()} has a {right}, not a {wrong}.")
+
+
+def _ensure_topic(home: Home, topic: str, given: Properties) -> None:
+    """With PARTITIONS a missing topic is made; one that differs is refused."""
+    admin, wanted = home.catalog.admin, given.get("PARTITIONS", "")
+    if wanted and not wanted.isdigit():
+        raise StatementError(f"PARTITIONS must be a whole number, not {wanted}.")
+    found = topics.partitions_of(admin, [topic])[topic]
+    if not found and not wanted:
+        hint = nearest(topic, topics.all_topics(admin))
+        raise StatementError(
+            f"Topic {topic} does not exist.{hint} With PARTITIONS=… in WITH it is created."
+        )
+    if found and wanted and int(wanted) != found:
+        raise StatementError(f"Topic {topic} has {found} partitions, not {wanted}.")
+    if not found:
+        config = {"retention.ms": given["RETENTION_MS"]} if "RETENTION_MS" in given else None
+        replicas = int(given.get("REPLICAS", "-1"))
+        topics.ensure_topic(
+            admin, topic, partitions=int(wanted), replication=replicas, config=config
+        )
+
+
+def drop(home: Home, statement: so.DropSource) -> Result:
+    """Forget a stream or table; its topic stays, unless that is to go as well."""
+    source = home.catalog.find(statement.name)
+    if source is None and statement.if_exists:
+        return warning(f"{statement.kind.capitalize()} {statement.name} does not exist.")
+    source = source or home.catalog.source(statement.name)
+    if source.kind != statement.kind:
+        raise StatementError(f"{source.name} is a {source.kind.lower()}: use DROP {source.kind}.")
+    if statement.delete_topic:
+        _delete_topic(home, source)
+    home.catalog.remove(source.name)
+    gone = f" and topic {source.topic}" if statement.delete_topic else ""
+    return message(f"Dropped {source.kind.lower()} {source.name}{gone}.")
+
+
+def _delete_topic(home: Home, source: Source) -> None:
+    shared = [
+        each.name
+        for each in home.catalog.sources().values()
+        if each.topic == source.topic and each.name != source.name
+    ]
+    if shared:
+        raise StatementError(f"Topic {source.topic} is also that of {', '.join(shared)}.")
+    try:
+        home.catalog.admin.delete_topics([source.topic])[source.topic].result(topics.ADMIN_TIMEOUT)
+    except KafkaException as error:
+        raise StatementError(f"Topic {source.topic} was not deleted: {error}") from None
+
+
+def add_columns(home: Home, statement: so.AddColumns) -> Result:
+    """Declare further columns."""
+    source = home.catalog.source(statement.name)
+    new = resolved(statement.columns, home.catalog.types())
+    if any(column.role for column in new):
+        raise StatementError("Keys cannot be added: declare it anew with CREATE OR REPLACE.")
+    changed = replace(source, columns=(*source.columns, *new))
+    _check(so.CreateSource(source.kind, source.name, (), ()), changed.columns)
+    home.catalog.put(changed)
+    return message(f"Altered {source.kind.lower()} {source.name}.")
+
+
+def create_type(home: Home, statement: so.CreateType) -> Result:
+    """Name a type."""
+    if statement.name in home.catalog.types():
+        if statement.if_not_exists:
+            return warning(f"Type {statement.name} already exists")
+        raise AlreadyExists(f"A type with the name {statement.name} already exists.")
+    home.catalog.put_type(statement.name, resolved_type(statement.type, home.catalog.types()))
+    return message(f"Registered custom type with name '{statement.name}'.")
+
+
+def drop_type(home: Home, statement: so.DropType) -> Result:
+    """Forget a type."""
+    if statement.name not in home.catalog.types():
+        if statement.if_exists:
+            return warning(f"Type {statement.name} does not exist")
+        hint = nearest(statement.name, home.catalog.types())
+        raise StatementError(f"There is no type {statement.name}.{hint}")
+    home.catalog.remove_type(statement.name)
+    return message(f"Type '{statement.name}' dropped.")

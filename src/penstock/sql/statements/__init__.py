@@ -1,0 +1,1 @@
+"""Statements as data: what the grammar makes, and what is run."""

@@ -1,0 +1,366 @@
+"""What the JDBC sink writes: modes, keys, tables that change, and what may go wrong."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from penstock.embedded.postgres import EmbeddedPostgres
+from penstock.plugins.databases.jdbc_sink import JdbcSinkConnector
+from penstock.plugins.databases.jdbc_sink_task import JdbcSinkTask
+from penstock.plugins.databases.kept_offsets import OWN
+from penstock.sdk import (
+    Assignment,
+    Assignments,
+    RecordError,
+    RetriableError,
+    Schema,
+    TakenOver,
+    TopicPartition,
+    UserError,
+    record_batch,
+)
+from penstock.sdk.packing import column
+from played_tables import read_tables
+from tables import Tables
+from waiting import eventually
+
+VALUE = Schema.struct(
+    {"id": Schema.int32(), "note": Schema.string(optional=True), "n": Schema.int16(optional=True)}
+)
+
+
+def config(tables: Tables, **more: str) -> dict[str, str]:
+    return {
+        **tables.config(**more),
+        "name": "sink",
+        "table.name.format": f"{tables.schema}.${{topic}}",
+        "offsets.table": f"{tables.schema}.offsets",
+    }
+
+
+ORDERS = TopicPartition("orders", 0)
+UPSERT = {"insert_mode": "upsert", "pk_mode": "record_value", "pk_fields": "id"}
+
+
+def records(
+    *values: Any, start: int = 0, schema: Schema = VALUE, keys: list[Any] | None = None
+) -> pa.RecordBatch:
+    value, field = column("value", schema, list(values))
+    key, key_field = column("key", Schema.int32(), keys or [None] * len(values))
+    offsets = pa.array(range(start, start + len(values)), pa.int64())
+    partition = pa.array([0] * len(values), pa.int32())
+    return record_batch("orders", value, value_field=field, key=key, key_field=key_field,
+                        partition=partition, offset=offsets)  # fmt: skip
+
+
+def row(number: int, note: str | None = None, n: int | None = None) -> dict[str, Any]:
+    return {"id": number, "note": note, "n": n}
+
+
+@contextmanager
+def sink(
+    config: Mapping[str, str], offset: int = 0, metadata: str = OWN, epoch: int = 1
+) -> Iterator[JdbcSinkTask]:
+    task = JdbcSinkTask()
+    try:
+        task.start(config)
+        task.open(Assignments([Assignment("orders", 0, offset, metadata)], None, epoch))
+        yield task
+    finally:
+        task.stop()
+
+
+def written(config: Mapping[str, str], *batches: pa.RecordBatch) -> None:
+    with sink(config) as task:
+        for batch in batches:
+            task.put(batch)
+        task.flush()
+
+
+def kept(tables: Tables) -> int:
+    return int(tables.run("SELECT next FROM offsets")[0][0])
+
+
+def test_upsert_keeps_the_last_of_a_key(tables: Tables) -> None:
+    made = config(tables, auto_create="true", **UPSERT)
+    first = records(row(1, "a"), row(2, "b"), row(1, "c"))
+    written(made, first, records(row(2, "d"), row(3, None, 7), start=3))
+    found = tables.run("SELECT id, note, n FROM orders ORDER BY id")
+    assert found == [(1, "c", None), (2, "d", None), (3, None, 7)]
+    assert kept(tables) == 5
+
+
+def test_update_adds_nothing(tables: Tables) -> None:
+    tables.run("CREATE TABLE orders (id int PRIMARY KEY, note text, n smallint)")
+    tables.run("INSERT INTO orders VALUES (1, 'old', 1)")
+    made = config(tables, **{**UPSERT, "insert_mode": "update"})
+    written(made, records(row(1, "x"), row(1, "new", 5), row(2, "none")))
+    assert tables.run("SELECT * FROM orders") == [(1, "new", 5)]
+
+
+@pytest.mark.parametrize("mode", ["insert", "upsert"])
+def test_a_record_without_a_value_deletes(tables: Tables, mode: str) -> None:
+    made = config(tables, auto_create="true", insert_mode=mode, pk_mode="record_key",
+                  pk_fields="key", delete_enabled="true")  # fmt: skip
+    values = [row(1, "a"), row(2, "b"), None, row(1, "again"), None]
+    written(made, records(*values, keys=[1, 2, 1, 1, 2]))
+    assert tables.run("SELECT key, note FROM orders") == [(1, "again")]
+
+
+def test_deleting_from_a_table_that_is_missing(tables: Tables) -> None:
+    made = config(tables, auto_create="true", insert_mode="upsert", pk_mode="record_key",
+                  pk_fields="key", delete_enabled="true")  # fmt: skip
+    written(made, records(None, keys=[1]))
+    assert kept(tables) == 1
+
+
+def test_kafkas_coordinates_as_the_key(tables: Tables) -> None:
+    written(config(tables, auto_create="true", pk_mode="kafka"), records(row(1), row(2)))
+    found = tables.run("SELECT __connect_topic, __connect_partition, __connect_offset, id "
+                       "FROM orders ORDER BY 3")  # fmt: skip
+    assert found == [("orders", 0, 0, 1), ("orders", 0, 1, 2)]
+
+
+def test_tables_grow_on_request_only(tables: Tables) -> None:
+    wider = Schema.struct({**VALUE.fields, "more": Schema.array(Schema.string(optional=True))})
+    made = config(tables, auto_create="true")
+    written(made, records(row(1)))
+    more = records({**row(2), "more": ["x", None]}, schema=wider, start=1)
+    with sink(made, 1) as task, pytest.raises(UserError, match=r"no column more.*auto\.evolve"):
+        task.put(more)
+    with sink({**made, "auto.evolve": "true"}, 1) as task:
+        task.put(more)
+        task.flush()
+    assert tables.run("SELECT id, more FROM orders") == [(1, None), (2, ["x", None])]
+    chosen = {**made, "fields.whitelist": "id"}
+    with sink(chosen, 2) as task:
+        task.put(records({**row(3, "left out"), "more": []}, schema=wider, start=2))
+        task.flush()
+    assert tables.run("SELECT note FROM orders WHERE id = 3") == [(None,)]
+
+
+def test_a_missing_table_says_what_to_do(tables: Tables) -> None:
+    with sink(config(tables)) as task, pytest.raises(UserError, match=r"no table.*auto\.create"):
+        task.put(records(row(1)))
+
+
+def test_a_column_that_is_dropped_meanwhile(tables: Tables) -> None:
+    made = config(tables, auto_create="true")
+    with sink(made) as task:
+        task.put(records(row(1)))
+        task.flush()
+        tables.run("ALTER TABLE orders DROP COLUMN note")
+        with pytest.raises(UserError, match="no column note"):
+            task.put(records(row(2), start=1))
+
+
+@pytest.mark.parametrize(
+    ("bad", "words"),
+    [
+        (row(50, "a\0b"), "invalid byte sequence"),
+        (row(50, "too long a text"), "value too long"),
+        (row(50, "x", -5), "violates check constraint"),
+        (row(3, "x"), "duplicate key"),
+        (None, "delete.enabled"),
+    ],
+)
+def test_the_bad_record_is_named_and_the_rest_can_land(
+    tables: Tables, bad: Any, words: str
+) -> None:
+    tables.run(
+        "CREATE TABLE orders (id int PRIMARY KEY, note varchar(8), n smallint CHECK (n > 0))"
+    )
+    values = [row(number, f"n{number}", 1) for number in range(40)]
+    values[23] = bad
+    with sink(config(tables)) as task:
+        batch = records(*values)
+        with pytest.raises(RecordError, match=words) as raised:
+            task.put(batch)
+        assert raised.value.row == 23
+        good = pa.concat_tables([pa.table(batch.slice(0, 23)), pa.table(batch.slice(24))])
+        task.put(good.combine_chunks().to_batches()[0])
+        task.flush()
+    assert [i for (i,) in tables.run("SELECT id FROM orders ORDER BY id")] == [
+        number for number in range(40) if number != 23
+    ]
+
+
+def test_rows_are_counted_from_the_start_of_what_was_put(tables: Tables) -> None:
+    made = config(tables, auto_create="true", pk_mode="record_value", pk_fields="id")
+    written(made, records(row(0), row(1)))
+    with sink(made, 0, epoch=2) as task, pytest.raises(RecordError) as raised:
+        task.put(records(row(0), row(1), row(2), row(2)))
+    assert raised.value.row == 3
+
+
+def test_what_is_in_the_database_is_not_written_again(tables: Tables) -> None:
+    """Ended between the database's commit and Kafka's: the group is behind, by its own commit."""
+    made = config(tables, auto_create="true")
+    written(made, records(row(0), row(1), row(2)))
+    with sink(made, 1, OWN, epoch=2) as task:
+        task.put(records(row(1), row(2), row(3), start=1))
+        task.flush()
+    assert [i for (i,) in tables.run("SELECT id FROM orders")] == [0, 1, 2, 3]
+    with sink(made, 2, "", epoch=3) as task:  # set back by somebody else
+        task.flush()
+        task.put(records(row(2), row(3), start=2))
+        task.flush()
+    assert [i for (i,) in tables.run("SELECT id FROM orders")] == [0, 1, 2, 3, 2, 3]
+
+
+def test_nothing_is_committed_before_the_mark_is(tables: Tables) -> None:
+    with sink(config(tables, auto_create="true"), 0, "") as task:
+        task.put(records(row(0)))
+        held = task.flush()
+        assert held.metadata == {("orders", 0): OWN}
+        assert held.offsets == {}
+        assert tables.run("SELECT to_regclass('orders')") == [(None,)]
+        assert task.flush().offsets is None
+    assert tables.run("SELECT id FROM orders") == [(0,)]
+
+
+def test_a_task_that_was_replaced_commits_nothing(tables: Tables) -> None:
+    made = config(tables, auto_create="true")
+    with sink(made, epoch=5) as old:
+        with sink(made, epoch=6) as new:
+            old.put(records(row(0, "old")))
+            with pytest.raises(TakenOver):
+                old.flush()
+            old.stop()
+            new.put(records(row(0, "new")))
+            new.flush()
+        with pytest.raises(TakenOver), sink(made, epoch=5):
+            pass
+    assert tables.run("SELECT note FROM orders") == [("new",)]
+
+
+def test_altered_offsets_move_what_is_kept(tables: Tables) -> None:
+    made = config(tables, auto_create="true")
+    connector = JdbcSinkConnector()
+    assert connector.alter_offsets(made, {ORDERS: 3}), "before there is anything"
+    written(made, records(*map(row, range(10))))
+    connector.alter_offsets(made, {ORDERS: 20})
+    assert kept(tables) == 10, "what is beyond counts once the group has it"
+    connector.alter_offsets(made, {ORDERS: 4})
+    assert kept(tables) == 4
+    connector.alter_offsets(made, {ORDERS: None})
+    assert tables.run("SELECT * FROM offsets") == []
+
+
+def test_a_lock_of_somebody_else_is_waited_for(tables: Tables) -> None:
+    made = config(tables, auto_create="true")
+    written(made, records(row(0)))
+    with sink(made, 1) as task:
+        with tables.connection() as other, other.transaction():
+            other.execute("LOCK TABLE orders IN ACCESS EXCLUSIVE MODE")
+            with pytest.raises(RetriableError, match="lock timeout"):
+                task.put(records(row(1), start=1))
+        task.put(records(row(1), start=1))
+        task.flush()
+    assert tables.run("SELECT count(*) FROM orders") == [(2,)]
+
+
+def test_a_lost_connection_gives_up_the_lease_and_nothing_is_lost(
+    tables: Tables, postgres: EmbeddedPostgres
+) -> None:
+    made = config(tables, auto_create="true")
+    with sink(made) as task:
+        task.put(records(row(0)))
+        ended = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> "
+        tables.run(f"{ended} pg_backend_pid() AND application_name = 'penstock'")
+        with pytest.raises(TakenOver):
+            task.put(records(row(1), start=1))
+    with sink(made, epoch=2) as task:
+        task.put(records(row(0), row(1)))
+        task.flush()
+    assert tables.run("SELECT count(*) FROM orders") == [(2,)]
+
+
+def test_wrong_credentials_tell_no_secret(tables: Tables) -> None:
+    made = {**config(tables), "connection.password": "hunter2-wrong"}
+    with pytest.raises(UserError, match=r"Check 'connection\.url'") as raised, sink(made):
+        pass
+    assert "hunter2" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("more", "key"),
+    [
+        ({"insert_mode": "upsert"}, "pk.mode"),
+        ({"delete_enabled": "true"}, "delete.enabled"),
+        ({"pk_mode": "kafka", "pk_fields": "a"}, "pk.fields"),
+        ({"connection_url": "jdbc:sqlite:x"}, "connection.url"),
+    ],
+)
+def test_bad_configurations_name_the_key(tables: Tables, more: dict[str, str], key: str) -> None:
+    ((named, _),) = JdbcSinkConnector().validate(config(tables, **more))
+    assert named == key
+
+
+TYPES = """
+  id int PRIMARY KEY, n numeric(38,10), wide numeric, ts timestamptz, wall timestamp, d date,
+  t time, u uuid, j jsonb, numbers int[], words text[], amounts numeric[], b bytea,
+  v varchar(40), flag boolean, f4 real, f8 double precision, i2 smallint, i8 bigint
+"""
+
+
+def test_types_go_round_unchanged(tables: Tables) -> None:
+    """PostgreSQL → records → PostgreSQL, with nulls, extremes, unicode and time zones."""
+    tables.run(f"CREATE TABLE orders_in ({TYPES})")
+    tables.run(f"CREATE TABLE orders ({TYPES})")
+    tables.run(
+        "INSERT INTO orders_in VALUES "
+        "(1, 1234567890123456789012345678.0123456789, 1e100, '2024-02-29 12:34:56.789123+05:30', "
+        "'9999-12-31 23:59:59.999999', '2024-02-29', '23:59:59.999', gen_random_uuid(), "
+        '\'{"ü": [1, null, "🎉"]}\', \'{1,NULL,2147483647}\', \'{x,"y, z",NULL,""}\', '
+        "'{1.50,NULL}', '\\x00ff', 'grüße 🎉', true, 'NaN', '-Infinity', -32768, "
+        "-9223372036854775808), (2" + ", NULL" * 18 + "), "
+        "(3, 0, 'NaN', 'infinity', '-infinity', '-infinity', '00:00', NULL, 'null', '{}', '{}', "
+        "'{}', '', '', false, '-0', 1e-300, 32767, 9223372036854775807)"
+    )
+    source = tables.config(mode="bulk", topic_prefix="t-", table_whitelist="orders_in",
+                           schema_pattern=tables.schema,
+                           timestamp_granularity="micros_iso_datetime_string")  # fmt: skip
+    (read,) = read_tables(source, polls=1)
+    made = config(tables)
+    values = read.records
+    offsets = pa.array(range(3), pa.int64())
+    batch = record_batch("orders", values.column("value"), offset=offsets,
+                         value_field=values.schema.field("value"),
+                         partition=pa.array([0] * 3, pa.int32()))  # fmt: skip
+    written(made, batch)
+    same = "SELECT count(*) FROM orders x JOIN orders_in y ON x::text = y::text"
+    assert tables.run(same) == [(3,)]
+    assert eventually(lambda: kept(tables)) == 3
+
+
+def test_connects_own_types(tables: Tables) -> None:
+    """As another connector's records have them, infinity included."""
+    schema = Schema.struct(
+        {
+            "at": Schema.timestamp(),
+            "day": Schema.date(),
+            "time": Schema.time(optional=True),
+            "price": Schema.decimal(2),
+            "small": Schema.int8(),
+        }
+    )
+    moment = dt.datetime(2024, 1, 2, 3, 4, 5, 678000, tzinfo=dt.UTC)
+    value = {"at": moment, "day": dt.date(2024, 1, 2), "time": dt.time(3, 4), "small": -128}
+    forever = {**value, "at": 9223372036825200000, "day": 2**31 - 1, "time": None}
+    price = {"price": Decimal("-12.34")}
+    first = records({**value, **price}, schema=schema)
+    written(config(tables, auto_create="true"), first,
+            records({**forever, **price}, schema=schema, start=1))  # fmt: skip
+    found = tables.run("SELECT at::text, day::text, time::text, price::text, small FROM orders")
+    assert found == [
+        ("2024-01-02 03:04:05.678", "2024-01-02", "03:04:00", "-12.34", -128),
+        ("infinity", "infinity", None, "-12.34", -128),
+    ]

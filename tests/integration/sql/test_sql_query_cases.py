@@ -1,0 +1,73 @@
+"""The queries of the data file, through the real planner and Spark."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from unittest.mock import MagicMock
+
+import pytest
+from pyspark.sql import SparkSession
+
+from penstock.runtime.worker import Worker
+from penstock.sql.planning.decoding import rows_of
+from penstock.sql.running.home import Home
+from penstock.sql.running.queries import _fetched, analysed
+from query_cases import CASES, plan_of, records_of, title
+
+
+def content(value: Any) -> bytes | None:
+    if value is None:
+        return None
+    raw = isinstance(value, str) and value.startswith("!")
+    return value[1:].encode() if raw else json.dumps(value).encode()
+
+
+def recorded(spark: SparkSession, view: str, records: list[Any]) -> None:
+    rows = [
+        (None if key is None else bytearray(key.encode()), content(value), 0, n, 1000 + n)
+        for n, (key, value) in enumerate(records)
+    ]
+    columns = "key binary, value binary, partition int, offset bigint, ms bigint"
+    frame = spark.createDataFrame(rows, columns)
+    frame.selectExpr(
+        "key",
+        "value",
+        "partition",
+        "offset",
+        "timestamp_millis(ms) AS timestamp",
+        "CAST(NULL AS array<struct<key:string,value:binary>>) AS headers",
+    ).createOrReplaceTempView(view)
+
+
+def asked(spark: SparkSession, case: dict[str, Any]) -> tuple[list[str], list[list[Any]]]:
+    plan = plan_of(case)
+    for view, source in plan.views.items():
+        recorded(spark, f"{view}_raw", records_of(case, source))
+        text = rows_of(source, f"{view}_raw", latest=source.kind == "TABLE")
+        analysed(spark, text).createOrReplaceTempView(view)
+    frame = analysed(spark, plan.text)
+    return frame.columns, [[plain(v) for v in row] for row in _fetched(frame)]
+
+
+def plain(value: Any) -> Any:
+    return value if isinstance(value, bool | int | float | str | list | None) else str(value)
+
+
+def in_order(rows: list[list[Any]], query: str) -> list[list[Any]]:
+    return rows if "ORDER BY" in query else sorted(rows, key=str)
+
+
+@pytest.fixture
+def spark(worker: Worker) -> SparkSession:
+    """As a query has it."""
+    session = worker.herder._context.engine.session
+    return Home(MagicMock(), MagicMock(), session.get).spark()
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("case", [case for case in CASES if "rows" in case], ids=title)
+def test_a_query_gives_these_rows(spark: SparkSession, case: dict[str, Any]) -> None:
+    columns, rows = asked(spark, case)
+    assert in_order(rows, case["sql"]) == in_order(case["rows"], case["sql"])
+    assert columns == case.get("columns", columns)

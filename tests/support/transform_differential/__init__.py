@@ -1,0 +1,1 @@
+"""Kafka Connect's own transforms and Penstock's, given the same records."""

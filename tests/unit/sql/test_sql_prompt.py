@@ -1,0 +1,91 @@
+"""The prompt: lines, completion, colours and what is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from prompt_toolkit import PromptSession
+from prompt_toolkit.application import create_app_session
+from prompt_toolkit.completion import CompleteEvent
+from prompt_toolkit.document import Document
+from prompt_toolkit.input import create_pipe_input
+from prompt_toolkit.input.base import PipeInput
+from prompt_toolkit.output import DummyOutput
+
+from penstock.sql.running.session import SqlSession
+from penstock.sql.shell.completing import Known
+from penstock.sql.shell.prompt import SqlCompleter, SqlLexer, prompt_session
+from played_connect import PlayedConnect
+
+
+@pytest.fixture
+def keyboard() -> Iterator[PipeInput]:
+    with create_pipe_input() as pipe, create_app_session(input=pipe, output=DummyOutput()):
+        yield pipe
+
+
+@pytest.fixture
+def prompt(keyboard: PipeInput, tmp_path: Path) -> PromptSession[str]:
+    return prompt_session(tmp_path / "sub" / "history", lambda: ["my-conn"], lambda: ["tasks.max"])
+
+
+def test_a_statement_goes_on_until_its_semicolon(
+    prompt: PromptSession[str], keyboard: PipeInput
+) -> None:
+    keyboard.send_text("SELECT ';'\rFROM s;\r")
+    assert prompt.prompt() == "SELECT ';'\nFROM s;"
+    keyboard.send_text("exit\r")
+    assert prompt.prompt() == "exit"
+
+
+def test_the_history_file_has_no_secrets_and_is_its_owners_alone(
+    prompt: PromptSession[str], keyboard: PipeInput, tmp_path: Path
+) -> None:
+    keyboard.send_text("CREATE SOURCE CONNECTOR c WITH (a.b='hunter2', c=hunter2);\r")
+    assert "hunter2" in prompt.prompt()
+    file = tmp_path / "sub" / "history"
+    kept = file.read_text()
+    assert "CREATE SOURCE CONNECTOR c WITH (a.b='[string]', c='[string]');" in kept
+    assert "hunter2" not in kept
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+def completed(text: str) -> list[str]:
+    completer = SqlCompleter(lambda: ["my-conn", "USERS"], lambda: ["tasks.max", "topic"])
+    document = Document(text, len(text))
+    return [each.text for each in completer.get_completions(document, CompleteEvent())]
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("SHOW CONNECTOR", ["CONNECTOR", "CONNECTORS"]),
+        ("sho", ["SHOW"]),
+        ("DESCRIBE my", ["my-conn"]),
+        ("SELECT * FROM us", ["USERS"]),
+        ("CREATE SOURCE CONNECTOR c WITH (ta", ["tasks.max"]),
+        ("CREATE SOURCE CONNECTOR c WITH ('a'='b', 'to", ["topic"]),
+    ],
+)
+def test_words_names_and_keys_are_completed(text: str, meant: list[str]) -> None:
+    assert completed(text) == meant
+
+
+def test_names_and_keys_come_from_the_worker_and_never_fail(
+    session: SqlSession, connect: PlayedConnect
+) -> None:
+    connect.create("my-c", {"connector.class": "x"})
+    known = Known(session.home)
+    assert list(known.names()) == ["my-c"], "there are no brokers, so there are no streams"
+    assert "KAFKA_TOPIC" in list(known.keys())
+
+
+def test_keywords_texts_and_comments_have_their_colours() -> None:
+    line = SqlLexer().lex_document(Document("SELECT 'a' -- b"))(0)
+    assert [style for style, text, *_ in line if text.strip()] == [
+        "ansiblue bold",
+        "ansigreen",
+        "ansibrightblack",
+    ]
