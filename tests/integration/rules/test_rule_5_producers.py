@@ -20,7 +20,7 @@ from waiting import eventually
 @pytest.fixture
 def told(caplog: pytest.LogCaptureFixture) -> Iterator[pytest.LogCaptureFixture]:
     """What runners log, with what it is about."""
-    caplog.set_level(logging.INFO, "penstock.runtime.running.runner")
+    caplog.set_level(logging.INFO, "penstock.runtime.running")
     with caplog.filtering(Kept()):
         yield caplog
 

@@ -14,125 +14,44 @@ from __future__ import annotations
 import logging
 import threading
 import time
-import uuid
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
-from penstock.config.references import Resolved
-from penstock.engine.lease.lease import End, Lease, Limits, Membership, Range, Report
-from penstock.engine.lease.pace import Pace
-from penstock.engine.lease.traces import trace_of
-from penstock.engine.pipeline.recipe import Recipe
-from penstock.kafka.clients import secret_values
+from penstock.engine.lease.lease import Lease, Limits
 from penstock.kafka.errors import AccessDenied, KafkaFault
-from penstock.kafka.names import client_id, transactional_id
-from penstock.logs.levels import in_use
-from penstock.logs.secrets import hide, scrub
+from penstock.logs.secrets import scrub
 from penstock.logs.subject import about
-from penstock.runtime.callbacks import STOP_SECONDS, CallbackHangs, contained
-from penstock.runtime.config.override_policy import clients_used, overrides_in
-from penstock.runtime.config.tolerance import tolerance_of
+from penstock.runtime.callbacks import CallbackHangs
 from penstock.runtime.errors import Conflict, RequestError
-from penstock.runtime.meters.loss_reasons import loss_of, reason_for
-from penstock.runtime.meters.startups import Startup
-from penstock.runtime.plugins import Plugin
-from penstock.runtime.running.active_topics import ActiveTopics
-from penstock.runtime.running.context import Context
+from penstock.runtime.running.doubts import Doubts
 from penstock.runtime.running.fencing import fence_some, fence_tasks
-from penstock.runtime.running.own_statuses import OwnStatuses
-from penstock.runtime.running.pipelines import pipeline_recipe
-from penstock.runtime.running.reloading import PAUSE_SECONDS, ReloadWatch
+from penstock.runtime.running.leased_tasks import LeasedTasks
 from penstock.runtime.running.scheduler import REST, Next
-from penstock.runtime.running.standstill import Standstill, error_text
-from penstock.runtime.running.task_configs import task_configs
-from penstock.runtime.running.task_leases import Ended, TaskLeases
-from penstock.runtime.running.verdicts import verdict
-from penstock.runtime.states import State
-from penstock.sdk.config import ConfigDef
-from penstock.sdk.connectors import SinkConnector
+from penstock.runtime.running.standstill import error_text
 from penstock.sdk.errors import ConfigError
 
 log = logging.getLogger(__name__)
 
 FINISH_SECONDS = 2.5
-SUSPECT_SECONDS = 5.0
-"""How long the next lease of a task that hung may last."""
 FIRST_PAUSE = 0.05
 PROBE_PAUSE = 5.0
 CHECK_SECONDS = 1.0
 """How often running leases are checked."""
 DRY_SECONDS, SHORT_DRY_SECONDS = 10.0, 1.0
 """Seconds without records after which leases end: longer where a look finds new ones."""
-MOST_HANGS = 2
-
-T = TypeVar("T")
 
 
-class Runner(ABC):
+class Runner(LeasedTasks):
     """The loop of one connector."""
 
-    def __init__(
-        self,
-        context: Context,
-        name: str,
-        config: Mapping[str, str],
-        plugin: Plugin,
-        definition: ConfigDef,
-        *,
-        failed: Mapping[int, str] | None = None,
-    ) -> None:
-        self.name = name
-        self.context = context
-        self.config = dict(config)
-        """The config with its references resolved, once the connector was started."""
-        self.plugin = plugin
-        self.meter = context.metrics.of(name)
-        self._doubting = threading.Lock()
-        self._doubts = 1
-        self._settled_doubts = 0
-        self.failed: dict[int, str] = dict(failed or {})
-        self.stored = dict(config)
-        """The config as in the config topic, with its references."""
-        self._definition = definition
-        self._providers = context.worker.rules.providers
-        self._watch = ReloadWatch(self._providers, config)
-        written = (s for s in definition.secrets(config) if not self._providers.refers(s))
-        self._secrets = (*written, *context.connection.secrets())
-        self._hidden = self._secrets
-        hide(self._hidden, name)
-        self._active_topics = ActiveTopics(
-            name, context.configs, context.statuses, bool(context.worker["topic.tracking.enable"])
-        )
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
         self._activity = threading.Lock()
-        self._halted = threading.Event()
-        self._connector: Any = None
-        self._broken = False
-        self._startup = Startup()
-        self._tasks: list[dict[str, str]] = []
-        self._adrift: set[int] = set()
-        """Tasks whose last lease was lost: what it has committed is to be read."""
-        self._hangs: dict[int, int] = {}
-        self._previous: dict[int, str] = {}
-        self._paces: dict[int, Pace] = {}
-        self._leases = TaskLeases(
-            context.engine,
-            grace=context.worker["turn.grace.ms"] / 1000,
-            wake=lambda: context.scheduler.wake(self),
-            on_progress=self._note_progress,
-        )
-        self._running: set[int] = set()
-        """Tasks whose leases ran when their ends were last taken."""
+        self._doubts = Doubts()
         self._quiet_until = 0.0
-        self._recipe: Recipe | None = None
-        self._standing: Membership | None = None
         self._pause = FIRST_PAUSE
-        self._shown = OwnStatuses(
-            context.statuses, name, context.worker_id, context.generation, plugin.version
-        )
-        self._standstill = Standstill(name, self._shown, self.meter)
 
     # Called by the scheduler.
 
@@ -156,7 +75,7 @@ class Runner(ABC):
     @property
     def unsure(self) -> bool:
         """Whether the positions of the whole connector have to be verified."""
-        return self._doubts != self._settled_doubts
+        return self._doubts.any
 
     @property
     def adrift(self) -> bool:
@@ -165,8 +84,7 @@ class Runner(ABC):
 
     def doubt(self) -> None:
         """Verify all positions before any lease is handed over; what runs finishes."""
-        with self._doubting:
-            self._doubts += 1
+        self._doubts.add()
         self._leases.finish()
 
     @contextmanager
@@ -195,9 +113,8 @@ class Runner(ABC):
             return Next(delay=left)
         return self._guarded(self._look_while_due)
 
-    def _resting(self) -> list[int]:
-        """Tasks that may run and have no lease."""
-        return [task for task in self._live() if task not in self._running]
+    def _wake(self) -> None:
+        self.context.scheduler.wake(self)
 
     def _look_while_due(self) -> Next:
         found = self._look()
@@ -217,25 +134,6 @@ class Runner(ABC):
         if not found.turn:  # otherwise the turn shows whether Kafka answers
             self._standstill.goes_on()
         return found
-
-    def _watched(self, callback: Callable[..., T], *args: object) -> T:
-        """Call into the connector on this thread; FAILED if that does not return in time."""
-        callbacks = self.context.scheduler.callbacks
-        callbacks.begin(self.name, "the connector", self._give_up)
-        try:
-            return contained(callback, *args)
-        finally:
-            callbacks.end(self.name)
-
-    def _give_up(self, error: Exception) -> None:
-        """FAILED, unless it was halted: then the caller of ``halt`` sets the status."""
-        if not self._halted.is_set():
-            with about(self.name):
-                self._fail_connector(trace_of(error, self._hidden))
-
-    def _rest(self) -> Next:
-        """Nothing to do until a user acts, or a secret is renewed."""
-        return Next(delay=PAUSE_SECONDS) if self._watch.active else REST
 
     def turn(self) -> Next:
         """Hand leases over to tasks that have none, after making sure of their positions."""
@@ -311,27 +209,6 @@ class Runner(ABC):
         self._report_running()
         return None
 
-    def _resolve(self) -> Resolved:
-        """Ask the config providers; their values are hidden from now on."""
-        self._watch.begin()
-        found = self._providers.resolve(self.stored)
-        self.config = found.config
-        overridden = secret_values(overrides_in(found.config))
-        secrets = (*self._definition.secrets(found.config), *found.secrets, *overridden)
-        self._hidden = tuple(dict.fromkeys((*self._secrets, *secrets)))
-        hide(self._hidden, self.name)
-        if found.missing:
-            log.warning("could not resolve %s; leaving it unchanged", ", ".join(found.missing))
-        return found
-
-    def _check_overrides(self) -> None:
-        """A config may have been stored before the worker's policy was changed."""
-        sink = issubclass(self.plugin.cls, SinkConnector)
-        policy = self.context.worker.rules.overrides
-        if errors := policy.errors(self.config, clients_used(self.config, sink=sink)):
-            raise ConfigError("; ".join(f"{key}: {text}" for key, text in errors))
-        self.context.exclusive_targets.refuse_taken(self.name, self.config)
-
     def _begin_anew(self) -> None:
         """Restart the connector and all its tasks, including failed ones."""
         log.info("a value that the config refers to has changed: restarting the connector")
@@ -339,18 +216,6 @@ class Runner(ABC):
         self._broken = False
         self.failed.clear()
         self.doubt()
-
-    def _start_connector(self) -> list[dict[str, str]]:
-        metrics, plugins = self.context.metrics, self.context.plugins
-        self._startup = metrics.connector_startups.begin()
-        found = self._resolve()
-        self._check_overrides()
-        converters = self.context.worker.converters()
-        self._recipe = pipeline_recipe(plugins, self.config, self.stored, converters)
-        self._connector = self.plugin.cls()
-        self._connector.start(plugins.handed(self.plugin, self.config))
-        tasks = task_configs(self.name, self._connector, self.plugin, self.config)
-        return [found.templated(self.stored, task) for task in tasks]
 
     def _stop_connector(self) -> None:
         if not self._activity.acquire(timeout=1.0):
@@ -361,45 +226,6 @@ class Runner(ABC):
             self._drop_connector()
         finally:
             self._activity.release()
-
-    def _drop_connector(self) -> None:
-        connector, self._connector = self._connector, None
-        try:
-            if connector is not None:
-                callbacks = self.context.scheduler.callbacks
-                callbacks.call(self.name, "stopping", connector.stop, seconds=STOP_SECONDS)
-        except CallbackHangs as error:
-            log.warning("%s; abandoning it", error)
-        except Exception:
-            log.exception("stopping the connector failed")
-
-    # States.
-
-    def _report_running(self) -> None:
-        log.info("the connector is %s with %d tasks", State.RUNNING, len(self._tasks))
-        for task in self._live():
-            self.meter.task(task).startup = self.context.metrics.task_startups.begin()
-        self._shown.running(len(self._tasks), self.failed)
-        self._standstill.begin_anew()
-
-    def _fail_connector(self, trace: str) -> None:
-        log.warning("the connector failed: %s", trace)
-        self._broken = True
-        self._startup.failed()
-        self._leases.finish()
-        self._shown.connector_failed(trace, self.failed)
-
-    def _fail_task(self, task: int, trace: str, uncommitted: tuple[Range, ...] = ()) -> None:
-        with about(self.name, task):
-            log.warning("the task failed: %s", trace)
-        self.failed[task] = trace
-        self.meter.task(task).note_failure()
-        self._standstill.losses.progressed(task)
-        self._shown.task_failed(task, trace, uncommitted)
-
-    def _live(self) -> list[int]:
-        """Tasks that may run."""
-        return [task for task in range(len(self._tasks)) if task not in self.failed]
 
     # Turns.
 
@@ -412,10 +238,6 @@ class Runner(ABC):
         """Leases for these tasks; tasks with nothing to do may be left out."""
 
     @abstractmethod
-    def _absorb(self, report: Report) -> None:
-        """Adopt the positions that a lease has committed."""
-
-    @abstractmethod
     def _read_positions(self) -> None:
         """Read the positions again, after fencing."""
 
@@ -424,13 +246,13 @@ class Runner(ABC):
 
         Only while no lease runs. A doubt that is raised meanwhile stays.
         """
-        doubts = self._doubts
+        doubts = self._doubts.count
         count = max(len(self._tasks), self.context.configs.fenced_tasks(self.name))
         fence_tasks(self.context, self.name, count)
         self._previous = {}
         self._read_positions()
         self._adrift.clear()
-        self._settled_doubts = doubts
+        self._doubts.settle(doubts)
 
     def _recover_some(self, tasks: Collection[int]) -> None:
         """Rule 1 for tasks whose leases were lost: their own ids alone, since others run."""
@@ -444,38 +266,20 @@ class Runner(ABC):
         resting = self._standstill.losses.due(self._resting())
         leases = self._plan(resting, self.context.worker.limits()) if resting else []
         self._leases.patience = self._patience()
-        for lease in map(self._limited, leases):
+        for lease in map(self._hangs.limited, leases):
             self._standstill.goes_on()
             self.meter.begin(lease)
             if not self._leases.hand_over(lease):
                 return REST
         return Next(delay=CHECK_SECONDS) if leases or self._running else self._idle()
 
-    def _limited(self, lease: Lease) -> Lease:
-        """Shorter for a task that hung, so that it is soon known whether it does again."""
-        if lease.task not in self._hangs:
-            return lease
-        seconds = min(SUSPECT_SECONDS, lease.limits.lease_seconds)
-        return replace(lease, limits=replace(lease.limits, lease_seconds=seconds))
-
     def _patience(self) -> float:
         """Seconds without records after which leases are asked to finish."""
         return DRY_SECONDS
 
-    def _note_progress(self, lease: Lease, told: dict[str, Any]) -> None:
-        """Called by the fleet, on its threads."""
-        if self.meter.beat(lease, told):
-            self._standstill.progressed(lease.task)
-        self._active_topics.note(lease.task, told.get("topics", ()))
-
     def _take_ends(self) -> None:
         """Take how leases have ended since the last look."""
-        ended, self._running = self._leases.take()
-        for each in ended:
-            if each.report is not None:
-                self._take(each.report)
-            else:
-                self._take_loss(each)
+        ended = self._take_ended()
         if ended and not self._adrift:
             self._settle_down(sum(each.report.records for each in ended if each.report))
 
@@ -487,70 +291,7 @@ class Runner(ABC):
         else:
             self._quiet_until = time.monotonic() + (self._idle().delay or 0.0)
 
-    def _take(self, report: Report) -> None:
-        self.meter.task(report.task).end(report)
-        if report.pace is not None:
-            self._paces[report.task] = report.pace
-        self._absorb(report)
-        self._active_topics.note(report.task, report.topics)
-        if report.end is End.DONE or report.tally.transactions:
-            self._standstill.progressed(report.task)
-        if report.end is End.DONE:
-            self._previous[report.task] = report.lease_id
-            self._hangs.pop(report.task, None)
-        else:
-            self._adrift.add(report.task)
-            with about(self.name, report.task):
-                log.info("the lease ended: %s %s", report.end, report.trace)
-        if (reason := loss_of(report)) is not None:
-            self._standstill.lost(report.task, reason, report.trace)
-        if report.end is End.FAILED:
-            self._fail_task(report.task, report.trace, report.uncommitted)
-
-    def _take_loss(self, ended: Ended) -> None:
-        """Rule 8: a crash or a hang is no task's fault until it is known which one it is."""
-        task = ended.task
-        self.meter.broken(ended.lease)
-        self._adrift.add(task)
-        with about(self.name, task):
-            log.warning("the lease was lost: %s %s", ended.cause, ended.detail)
-        if (reason := reason_for(ended.cause, hung=ended.hung is not None)) is not None:
-            self._standstill.lost(task, reason, ended.detail)
-        if ended.hung is not None:
-            self._hangs[task] = self._hangs.get(task, 0) + 1
-        if ended.guilty or self._hangs.get(task, 0) >= MOST_HANGS:
-            self._hangs.pop(task, None)
-            self._fail_task(task, verdict(ended))
-
     def _idle(self) -> Next:
         longest = self.context.worker["look.interval.max.ms"] / 1000
         self._pause = min(self._pause * 2, longest)
         return Next(delay=self._pause)
-
-    def _lease_fields(self, task: int, limits: Limits) -> dict[str, Any]:
-        context = self.context
-        return {
-            "lease_id": uuid.uuid4().hex,
-            "previous": self._previous.get(task),
-            "connector": self.name,
-            "task": task,
-            "config": context.plugins.handed(self.plugin, self._tasks[task]),
-            "pipeline": self._recipe,
-            "connection": context.connection,
-            "transactional_id": transactional_id(context.worker.group_id, self.name, task),
-            "membership": self._standing,
-            "limits": limits,
-            "pace": self._paces.get(task, Pace()),
-            "secrets": self._secrets,
-            "providers": self._providers,
-            "overrides": overrides_in(self.stored),
-            "log_levels": in_use(),
-            "tolerance": tolerance_of(self.config),
-            "producer_settings": {
-                "client.id": client_id("producer", self.name, task),
-                **context.worker.clients.of("producer"),
-            },
-            "consumer_settings": context.worker.clients.of("consumer"),
-            "admin_settings": context.worker.clients.of("admin"),
-            "task_class": self._connector.task_class,
-        }

@@ -137,7 +137,7 @@ def test_what_is_halted_before_it_is_given_up_says_nothing(
 def test_a_stop_that_hangs_is_left_behind(
     begin: Begin, statuses: Statuses, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("penstock.runtime.running.runner.STOP_SECONDS", 0.1)
+    monkeypatch.setattr("penstock.runtime.running.started_connector.STOP_SECONDS", 0.1)
     runner = begin("stop")
     eventually(lambda: statuses.last is not None, within=20, what="RUNNING")
     runner.halt()
