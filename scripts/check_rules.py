@@ -72,9 +72,9 @@ MUTATIONS = (
     Mutation(
         "3",
         "transactions are committed without the worker's membership",
-        "engine/lease/source_lease.py",
-        "        members = [lease.membership.offsets()]\n",
-        "        members: list = []\n",
+        "engine/lease/lease_loop.py",
+        "[*groups, self._used.offsets()]",
+        "groups",
         "test_rule_3_membership.py::test_a_lease_of_a_worker_that_has_left_its_group_cannot_commit",
     ),
     Mutation(

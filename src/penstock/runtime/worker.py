@@ -137,7 +137,9 @@ class Worker:
         kafka = admin.list_topics(timeout=10)
         connection = replace(connection, few_brokers=clients.few_brokers(kafka))
         cluster = Cluster(worker_topic(config.group_id), Runners(), self.herder.lock)
-        context = self._context(connection, admin, stores, cluster, self._engine(java, jars))
+        context = self._context(
+            connection, admin, stores, cluster, self._engine(java, jars, cluster)
+        )
         cluster.duties = self._duties(context, stores, cluster)
         stores.statuses.on_task = partial(context.metrics.note_state, self.worker_id)
         self._follow(cluster, stores)
@@ -203,14 +205,14 @@ class Worker:
         stores.roster.on_assignment = assigned
         stores.roster.on_worker = cluster.ask_for_balance
 
-    def _engine(self, java: Java, jars: Jars) -> Engine:
+    def _engine(self, java: Java, jars: Jars, cluster: Cluster) -> Engine:
         settings = SparkSettings(
             data_dir=self.config.data_dir,
             jars=jars.spark,
             java_home=java.home,
             worker_config=self.config.spark(),
         )
-        engine = Engine(LazySession(settings))
+        engine = Engine(LazySession(settings), cluster.current_standing)
         self._undo.append(engine.stop)
         return engine
 

@@ -14,8 +14,10 @@ from pyspark import TaskContext
 
 from penstock.engine.carriers.frames import Message, Stream
 from penstock.engine.carriers.holdings import Holdings
+from penstock.engine.carriers.orders import decode_membership
 from penstock.engine.carriers.process import CarrierProcess, Summons, process_memory
 from penstock.engine.carriers.running import RunningLease
+from penstock.engine.lease.lease import Membership
 from penstock.engine.lease.lease_logs import ProcessLog, change_levels, process_log
 
 RESULT = "outcome string"
@@ -50,9 +52,10 @@ def _attempted_before() -> bool:
 def carried(summons: Summons) -> str:
     """Run the carrier to its end."""
     made: list[Holdings] = []
+    told = Told()
 
     def hold_here(tell: Callable[[], None]) -> Holdings:
-        made.append(hold(tell))
+        made.append(hold(tell, told))
         return made[0]
 
     with process_log() as lines:
@@ -61,7 +64,7 @@ def carried(summons: Summons) -> str:
             hold_here,
             encrypt=_encryption(summons.certificate),
             extras=lambda: _extras(lines, len(made[0])),
-            heed=_heed,
+            heed=told.heed,
             memory=process_memory,
         ).run()
     return ENDED
@@ -75,11 +78,27 @@ def _encryption(certificate: str) -> Callable[[socket.socket], Stream] | None:
     return encrypt_for(certificate)
 
 
-def hold(tell: Callable[[], None]) -> Holdings:
+class Told:
+    """What the worker tells all leases of this process."""
+
+    membership: Membership | None = None
+
+    def heed(self, state: Message) -> None:
+        """Take it from a state of the worker."""
+        if "levels" in state:
+            change_levels(state["levels"])
+        if state.get("membership") is not None:
+            self.membership = decode_membership(state["membership"])
+
+
+def hold(tell: Callable[[], None], told: Told | None = None) -> Holdings:
     """The holdings of a real carrier."""
+    known = told or Told()
 
     def start(lease_id: str, order: dict[str, Any]) -> RunningLease:
-        return RunningLease(lease_id, order, holdings.report, confirm, tell)
+        return RunningLease(
+            lease_id, order, holdings.report, confirm, tell, standing=lambda: known.membership
+        )
 
     def confirm(lease_id: str) -> bool:
         return holdings.confirm(lease_id, CONFIRM_SECONDS)
@@ -90,11 +109,6 @@ def hold(tell: Callable[[], None]) -> Holdings:
 
 def _extras(lines: ProcessLog, leases: int) -> Message:
     return {"log": lines.take(), "vitals": _vitals(leases)}
-
-
-def _heed(state: Message) -> None:
-    if "levels" in state:
-        change_levels(state["levels"])
 
 
 def _vitals(leases: int) -> Message:

@@ -10,7 +10,7 @@ from typing import Any
 from penstock.engine.carriers.orders import decode_lease, encode_report
 from penstock.engine.lease import lease_loop
 from penstock.engine.lease.heartbeats import Heartbeat
-from penstock.engine.lease.lease import End, Lease, Report, SinkLease, SourceLease
+from penstock.engine.lease.lease import End, Lease, Membership, Report, SinkLease, SourceLease
 from penstock.engine.lease.lease_logs import logged
 from penstock.engine.lease.sink_lease import SinkLoop
 from penstock.engine.lease.source_lease import SourceLoop
@@ -32,11 +32,13 @@ class RunningLease:
         report: Reporting,
         confirm: Confirming,
         tell: Callable[[], None],
+        *,
+        standing: Callable[[], Membership | None] = lambda: None,
     ) -> None:
         self._lease_id = lease_id
         self._order = order
         self._report = report
-        self._heartbeat = Heartbeat(lambda: confirm(lease_id), tell)
+        self._heartbeat = Heartbeat(lambda: confirm(lease_id), tell, standing)
         threading.Thread(target=self._run, name=f"lease-{lease_id[:8]}", daemon=True).start()
 
     def progress(self, number: int) -> dict[str, Any]:

@@ -9,23 +9,27 @@ from penstock.engine.carriers.fleet import Fleet
 from penstock.engine.carriers.frames import Message
 from penstock.engine.carriers.hub import Hub
 from penstock.engine.carriers.link import Link
-from penstock.engine.carriers.orders import encode_lease
+from penstock.engine.carriers.orders import encode_lease, encode_membership
 from penstock.engine.carriers.process import Summons
 from penstock.engine.driver.carrier_jobs import CarrierJob
 from penstock.engine.driver.session import LazySession, SparkSettings
-from penstock.engine.lease.lease import Lease
+from penstock.engine.lease.lease import Lease, Membership
 from penstock.logs.levels import in_use
 
 
 class Engine:
     """The leases of one worker. Thread-safe; calls return immediately."""
 
-    def __init__(self, session: LazySession) -> None:
+    def __init__(
+        self, session: LazySession, standing: Callable[[], Membership | None] = lambda: None
+    ) -> None:
+        """``standing`` returns the worker's current membership, which running leases are told."""
         self.session = session
+        self._standing = standing
         self._hub, self._certificate = _hub(session.settings)
         # One slot stays free for other jobs, if there is more than one.
         most = max(1, session.settings.slots - 1)
-        self.fleet = Fleet(self._hub, self._launch, most, _extras)
+        self.fleet = Fleet(self._hub, self._launch, most, self._extras)
         self.fleet.start()
 
     def run(self, lease: Lease, listener: Listener) -> None:
@@ -41,6 +45,14 @@ class Engine:
         self.fleet.stop()
         self.session.stop()
         self._hub.close()
+
+    def _extras(self) -> Message:
+        """What every state to a carrier has, besides its leases."""
+        standing = self._standing()
+        return {
+            "levels": in_use().to_json(),
+            "membership": None if standing is None else encode_membership(standing),
+        }
 
     def _launch(self, link: Link, name: str, ended: Callable[[Cause, str], None]) -> CarrierJob:
         summons = Summons(
@@ -60,8 +72,3 @@ def _hub(settings: SparkSettings) -> tuple[Hub, str]:
 
     made = Certificate()
     return Hub(settings.bind_host, settings.driver_host, made.encrypt), made.pem
-
-
-def _extras() -> Message:
-    """What every state to a carrier has, besides its leases."""
-    return {"levels": in_use().to_json()}

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from penstock.engine.lease.lease import Membership
 from penstock.engine.lease.tally import Tally
 from penstock.engine.lease.used_topics import UsedTopics
 
@@ -59,6 +60,7 @@ class Heartbeat:
         self,
         confirm: Callable[[], bool] = lambda: True,
         tell: Callable[[], None] = lambda: None,
+        standing: Callable[[], Membership | None] = lambda: None,
     ) -> None:
         """``tell`` signals that there is something that should not wait for the next message."""
         self.progress = Progress(last_step=time.monotonic(), topics=UsedTopics(tell))
@@ -66,6 +68,8 @@ class Heartbeat:
         self.orphaned = threading.Event()
         self.confirm = confirm
         """Ask the worker whether it still wants this lease (rule 10)."""
+        self.standing = standing
+        """The worker's membership as it was last told, if it was."""
         self._thread = threading.get_ident()
         self._told: deque[int] = deque()
 

@@ -18,6 +18,7 @@ from penstock.engine.lease.tally import Tally
 from penstock.engine.pipeline.pipeline import Pipeline
 from penstock.engine.pipeline.recipe import Recipe
 from penstock.kafka.clients import Connection
+from penstock.kafka.generation import generation_of
 from penstock.kafka.transactions import GroupOffsets
 from penstock.logs.levels import Levels
 from penstock.sdk.tasks import Assignment, CommittedOffset, SinkTask, SourceTask
@@ -67,6 +68,10 @@ class Membership:
     def offsets(self) -> GroupOffsets:
         """With these in a transaction, the broker rejects a worker that was replaced."""
         return GroupOffsets(self.metadata, [(self.topic, 0, 0, "")])
+
+    def follows(self, earlier: Membership) -> bool:
+        """Whether this one is of a later generation of the group."""
+        return generation_of(self.metadata) > generation_of(earlier.metadata)
 
 
 @dataclass(frozen=True)

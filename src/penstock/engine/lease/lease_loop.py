@@ -16,13 +16,14 @@ from typing import Any, Generic, TypeVar
 from penstock.engine.lease import producers
 from penstock.engine.lease.commits import Commits
 from penstock.engine.lease.heartbeats import Heartbeat
-from penstock.engine.lease.lease import End, Lease, Report
+from penstock.engine.lease.lease import End, Lease, Membership, Report
 from penstock.engine.lease.lease_config import resolved
 from penstock.engine.lease.lost_leases import Orphaned
 from penstock.engine.lease.pace import LEAST
 from penstock.engine.lease.tally import Tally
 from penstock.engine.lease.traces import ending_of, trace_of
 from penstock.engine.pipeline.pipeline import Pipeline
+from penstock.kafka.errors import GenerationChanged
 from penstock.kafka.patience import Patience
 from penstock.kafka.transactions import GroupOffsets, Transactions
 from penstock.logs.secrets import hidden_from
@@ -32,6 +33,9 @@ log = logging.getLogger(__name__)
 
 STALLED_SECONDS = 30.0
 """Seconds for which brokers may accept nothing before a lease gives up its transaction."""
+
+RENEWAL_SECONDS, RENEWAL_PAUSE = 10.0, 0.1
+"""How long a lease waits for the worker's membership in a new generation, and between looks."""
 
 L = TypeVar("L", bound=Lease)
 
@@ -53,6 +57,7 @@ class LeaseLoop(ABC, Generic[L]):
         self._progress = heartbeat.progress
         self._commits = Commits()
         self._pace = replace(lease.pace)
+        self._used = lease.membership
         self._until = time.monotonic() + lease.limits.lease_seconds
 
     def run(self) -> None:
@@ -138,11 +143,38 @@ class LeaseLoop(ABC, Generic[L]):
         records: Iterable[tuple[str, bytes, bytes | None]],
         groups: Sequence[GroupOffsets],
     ) -> None:
-        """Commit with these, once the ``size`` bytes already sent have been acknowledged."""
+        """Commit with these, once the ``size`` bytes already sent have been acknowledged.
+
+        The membership is added, so that the broker rejects a worker that was replaced (rule 3).
+        """
         if size >= LEAST:
             producer.drain()
             self._acknowledged = time.monotonic()
-        producer.commit(records, groups)
+        self._used = self._membership()
+        producer.commit(records, [*groups, self._used.offsets()])
+
+    def _membership(self) -> Membership:
+        """The worker's latest, once this lease has committed with the one it was given (rule 3).
+
+        That commit shows that its producer is older than the next generation: whoever has taken
+        over since then has fenced it. A lease that began later may have begun from positions that
+        another worker had moved already, and with the membership it was given it cannot commit.
+        """
+        given = self._lease.membership
+        if not self._progress.transactions:
+            return given
+        told = self._heartbeat.standing()
+        return told if told is not None and told.follows(given) else given
+
+    def _renew(self, refused: GenerationChanged) -> None:
+        """Wait for a membership other than the one that was refused; raises if there is none."""
+        until = time.monotonic() + RENEWAL_SECONDS
+        while self._membership() == self._used:
+            if not self._progress.transactions or time.monotonic() > until:
+                raise refused
+            self._raise_if_orphaned()
+            self._heartbeat.orphaned.wait(RENEWAL_PAUSE)
+        log.info("the workers' group has a new generation: the lease goes on with it")
 
     def _paced(
         self, size: int, since: float | None, commit: Callable[[], None]

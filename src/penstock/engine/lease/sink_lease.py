@@ -24,7 +24,7 @@ from penstock.engine.lease.safe_offsets import as_flushed, safe_positions, text_
 from penstock.engine.lease.topic_reader import TopicReader, position_of
 from penstock.engine.pipeline.pipeline import Pipeline, without
 from penstock.engine.pipeline.stage_error import StageError
-from penstock.kafka.errors import KafkaFault, LeaseLost, TransactionAborted
+from penstock.kafka.errors import GenerationChanged, KafkaFault, LeaseLost, TransactionAborted
 from penstock.kafka.groups import Committed
 from penstock.kafka.sink_copies import SinkGroup, copy_key, copy_value
 from penstock.kafka.topics import Position
@@ -323,8 +323,7 @@ class SinkLoop(LeaseLoop[SinkLease]):
     def _commit(self, ends: dict[Position, Committed], began: float) -> None:
         lease, size, letters = self._lease, self._dead.waiting_bytes, self._dead.take_letters()
         offsets = [(*position, *committed) for position, committed in ends.items()]
-        own = [GroupOffsets(lease.group_metadata, offsets)] if offsets else []
-        groups = [*own, lease.membership.offsets()]
+        groups = [GroupOffsets(lease.group_metadata, offsets)] if offsets else []
 
         def commit() -> None:
             self._dead_letter_topic.ensure({letter[0] for letter in letters})
@@ -350,6 +349,9 @@ class SinkLoop(LeaseLoop[SinkLease]):
             for _ in range(MAX_ABORTS - 1):
                 try:
                     return commit()
+                except GenerationChanged as error:
+                    self._progress.aborts += 1
+                    self._renew(error)
                 except TransactionAborted as error:
                     self._progress.aborts += 1
                     if not error.passing:

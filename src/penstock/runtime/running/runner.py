@@ -6,7 +6,7 @@ unsure of its positions, so that the previous runner is fenced before its first 
 
 ``look`` and ``turn`` are called by the scheduler, never two at once. A look takes how leases have
 ended; a turn makes sure of the positions and hands leases over to tasks that have none, and returns
-while they run. ``halt`` and ``doubt`` may come from any thread.
+while they run. ``halt``, ``doubt`` and ``renew`` may come from any thread.
 """
 
 from __future__ import annotations
@@ -50,6 +50,7 @@ class Runner(LeasedTasks):
         super().__init__(*args, **kwargs)
         self._activity = threading.Lock()
         self._doubts = Doubts()
+        self._generations = Doubts()
         self._quiet_until = 0.0
         self._pause = FIRST_PAUSE
 
@@ -79,13 +80,22 @@ class Runner(LeasedTasks):
 
     @property
     def adrift(self) -> bool:
-        """Whether the positions of any task have to be verified."""
-        return self.unsure or bool(self._adrift)
+        """Whether the positions of any task without a lease have to be verified."""
+        return self.unsure or self._generations.any or bool(self._adrift - self._running)
 
     def doubt(self) -> None:
         """Verify all positions before any lease is handed over; what runs finishes."""
         self._doubts.add()
         self._leases.finish()
+
+    def renew(self) -> None:
+        """The workers' group has a new generation: others may have run this connector in between.
+
+        What has committed runs on, under the new one (rule 3): whoever has taken over has fenced
+        it. Positions are verified before each task's next lease.
+        """
+        self._generations.add()
+        self._leases.finish_uncommitted()
 
     @contextmanager
     def _active(self) -> Iterator[None]:
@@ -144,17 +154,29 @@ class Runner(LeasedTasks):
 
     def _sure_turn(self) -> Next:
         self._take_ends()
-        # Before the doubt is checked: see Cluster.joined.
+        # Before the doubts are checked: see Cluster.joined.
         self._standing = self.context.membership()
+        self._note_generation()
         if self._running and (self.unsure or self._leases.together):
             return Next(delay=0.0)  # a look says what to do
         if self.unsure or (self._adrift and self._leases.together):
-            if not self.context.still_wanted(self.name):  # until it is ended, or comes back
-                raise Conflict("it is assigned to another worker, or to none")
+            self._refuse_unless_wanted()
             self._recover()
-        elif self._adrift:
-            self._recover_some(self._adrift.intersection(self._resting()))
+        elif adrift := self._adrift.intersection(self._resting()):
+            self._refuse_unless_wanted()
+            self._recover_some(adrift)
         return self._hand_out()
+
+    def _note_generation(self) -> None:
+        if self._generations.any:
+            count = self._generations.count
+            self._adrift.update(range(len(self._tasks)))
+            self._generations.settle(count)
+
+    def _refuse_unless_wanted(self) -> None:
+        """Until the runner is ended, or its connector comes back."""
+        if not self.context.still_wanted(self.name):
+            raise Conflict("it is assigned to another worker, or to none")
 
     def _later(self, error: Exception, doing: str = "") -> Next:
         """Nothing can be done now: retry, less and less often, and report it if that lasts."""
@@ -280,7 +302,7 @@ class Runner(LeasedTasks):
     def _take_ends(self) -> None:
         """Take how leases have ended since the last look."""
         ended = self._take_ended()
-        if ended and not self._adrift:
+        if ended and not (self._generations.any or self._adrift - self._running):
             self._settle_down(sum(each.report.records for each in ended if each.report))
 
     def _settle_down(self, moved: int) -> None:

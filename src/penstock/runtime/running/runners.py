@@ -47,6 +47,13 @@ class Runners:
             if runner is not None:
                 runner.doubt()
 
+    def renew(self) -> None:
+        """The workers' group has a new generation."""
+        with self._lock:
+            found = list(self._runners.values())
+        for runner in found:
+            runner.renew()
+
     def stop(self) -> None:
         """Halt all runners at the same time, and add no more."""
         with self._lock:

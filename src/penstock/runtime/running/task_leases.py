@@ -34,6 +34,11 @@ class Handed:
     finishing: float | None = None
     hangs: bool = False
 
+    @property
+    def committed(self) -> bool:
+        """Whether it has reported a transaction."""
+        return bool(self.told.get("tally", {}).get("transactions", 0))
+
     def overdue(self, grace: float, now: float) -> bool:
         """Whether it should have ended long ago."""
         if self.began is None:
@@ -116,10 +121,16 @@ class TaskLeases:
     def finish(self) -> None:
         """Ask all leases to commit what they have and end."""
         with self._changed:
-            now = time.monotonic()
-            for handed in self._handed.values():
-                handed.finishing = handed.finishing or now
             leases = list(self._handed)
+            self._mark_finishing(leases)
+        for lease in leases:
+            self._engine.fleet.finish(lease)
+
+    def finish_uncommitted(self) -> None:
+        """Ask those to end that have not committed yet: in a new generation they never can."""
+        with self._changed:
+            leases = [i for i, h in self._handed.items() if not h.committed]
+            self._mark_finishing(leases)
         for lease in leases:
             self._engine.fleet.finish(lease)
 
@@ -220,6 +231,11 @@ class TaskLeases:
         if together:
             self.finish()
         self._wake()
+
+    def _mark_finishing(self, leases: list[str]) -> None:
+        now = time.monotonic()
+        for lease in leases:
+            self._handed[lease].finishing = self._handed[lease].finishing or now
 
     def _forget(self, lease: str) -> None:
         with self._changed:

@@ -116,6 +116,55 @@ def test_a_doubt_that_is_raised_during_a_recovery_stays(
     assert runner.unsure
 
 
+def tell(runner: SourceRunner, lease: str, transactions: int) -> None:
+    runner._leases.progressed(lease, {"tally": {"transactions": transactions}, "active": 0})
+
+
+def test_a_new_generation_ends_only_leases_that_have_not_committed(
+    runner: SourceRunner, context: MagicMock, kafka: Kafka
+) -> None:
+    first, second = handed(context)
+    tell(runner, first, 1)
+    tell(runner, second, 0)
+    runner.renew()
+    assert [call.args for call in context.engine.fleet.finish.call_args_list] == [(second,)]
+    runner._leases.reported(second, encode_report(Report(1, second, End.DONE)))
+    assert runner.look().turn, "its positions are to be verified"
+    runner.turn()
+    assert kafka.fenced == [[0, 1], [1]], "the other runs on"
+    assert tasks_handed(context) == [0, 1, 1]
+
+
+def test_what_has_run_through_a_new_generation_is_verified_when_it_ends(
+    runner: SourceRunner, context: MagicMock, kafka: Kafka
+) -> None:
+    for lease in handed(context):
+        tell(runner, lease, 1)
+    runner.renew()
+    runner.turn()
+    assert kafka.fenced == [[0, 1]]
+    first = handed(context)[0]
+    runner._leases.reported(first, encode_report(Report(0, first, End.DONE, records=1)))
+    assert runner.look().turn
+    runner.turn()
+    assert kafka.fenced == [[0, 1], [0]]
+    assert tasks_handed(context) == [0, 1, 0]
+    assert context.engine.run.call_args.args[0].previous is None, "its producer was fenced"
+
+
+def test_a_connector_that_now_belongs_to_another_worker_is_left_to_it(
+    runner: SourceRunner, context: MagicMock, kafka: Kafka
+) -> None:
+    runner.renew()
+    second = handed(context)[1]
+    runner._leases.reported(second, encode_report(Report(1, second, End.DONE)))
+    context.still_wanted.return_value = False
+    runner.look()
+    runner.turn()
+    assert kafka.fenced == [[0, 1]]
+    assert tasks_handed(context) == [0, 1]
+
+
 def test_a_task_that_hangs_twice_fails_and_blocks_nobody(
     runner: SourceRunner, context: MagicMock
 ) -> None:
