@@ -97,7 +97,13 @@ def hold(tell: Callable[[], None], told: Told | None = None) -> Holdings:
 
     def start(lease_id: str, order: dict[str, Any]) -> RunningLease:
         return RunningLease(
-            lease_id, order, holdings.report, confirm, tell, standing=lambda: known.membership
+            lease_id,
+            order,
+            holdings.report,
+            confirm,
+            tell,
+            standing=lambda: known.membership,
+            leases=lambda: len(holdings),
         )
 
     def confirm(lease_id: str) -> bool:

@@ -34,11 +34,14 @@ class RunningLease:
         tell: Callable[[], None],
         *,
         standing: Callable[[], Membership | None] = lambda: None,
+        leases: Callable[[], int] = lambda: 1,
     ) -> None:
         self._lease_id = lease_id
         self._order = order
         self._report = report
-        self._heartbeat = Heartbeat(lambda: confirm(lease_id), tell, standing)
+        self._heartbeat = Heartbeat(
+            lambda: confirm(lease_id), tell, standing=standing, leases=leases
+        )
         threading.Thread(target=self._run, name=f"lease-{lease_id[:8]}", daemon=True).start()
 
     def progress(self, number: int) -> dict[str, Any]:

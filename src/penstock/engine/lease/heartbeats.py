@@ -60,7 +60,9 @@ class Heartbeat:
         self,
         confirm: Callable[[], bool] = lambda: True,
         tell: Callable[[], None] = lambda: None,
+        *,
         standing: Callable[[], Membership | None] = lambda: None,
+        leases: Callable[[], int] = lambda: 1,
     ) -> None:
         """``tell`` signals that there is something that should not wait for the next message."""
         self.progress = Progress(last_step=time.monotonic(), topics=UsedTopics(tell))
@@ -70,6 +72,8 @@ class Heartbeat:
         """Ask the worker whether it still wants this lease (rule 10)."""
         self.standing = standing
         """The worker's membership as it was last told, if it was."""
+        self.leases = leases
+        """How many leases its carrier runs, this one included."""
         self._thread = threading.get_ident()
         self._told: deque[int] = deque()
 

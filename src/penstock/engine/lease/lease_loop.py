@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
 from penstock.engine.lease import producers
+from penstock.engine.lease.buffers import transaction_bytes
 from penstock.engine.lease.commits import Commits
 from penstock.engine.lease.heartbeats import Heartbeat
 from penstock.engine.lease.lease import End, Lease, Membership, Report
@@ -128,9 +129,13 @@ class LeaseLoop(ABC, Generic[L]):
             (dry and limits.commit_when_dry)
             or time.monotonic() - self._began >= limits.transaction_seconds
             or self._records >= limits.transaction_records
-            or self._bytes >= limits.transaction_bytes
+            or self._bytes >= min(limits.transaction_bytes, self._share())
             or self._queued_bytes() >= self._pace.most_bytes
         )
+
+    def _share(self) -> int:
+        """The most bytes in a transaction, given how many leases share this process."""
+        return transaction_bytes(self._heartbeat.leases())
 
     @abstractmethod
     def _queued_bytes(self) -> int:

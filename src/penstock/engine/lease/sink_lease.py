@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
+from penstock.engine.lease.buffers import consumer_settings
 from penstock.engine.lease.dead_letters import DeadLetters
 from penstock.engine.lease.heartbeats import Heartbeat
 from penstock.engine.lease.lease import Range, SinkLease
@@ -87,8 +88,9 @@ class SinkLoop(LeaseLoop[SinkLease]):
         self._producer = producer
         starts = {(a.topic, a.partition): a.offset for a in lease.assignments}
         self._keep_starts()
+        wanted = _wanted(lease, self._heartbeat.leases())
         # The reader first: it fetches ahead while the task starts.
-        with closing(TopicReader(lease.connection, starts, **_wanted(lease))) as reader:
+        with closing(TopicReader(lease.connection, starts, **wanted)) as reader:
             try:
                 self._retrying(lambda: task.start(lease.config))
                 task.open(Assignments(lease.assignments, lease.committed, lease.epoch))
@@ -372,7 +374,7 @@ def _row_at(raw: pa.RecordBatch, offset: pa.Scalar) -> int:
     return int(raw.column("offset").index(offset).as_py())
 
 
-def _wanted(lease: SinkLease) -> dict[str, Any]:
+def _wanted(lease: SinkLease, leases: int = 1) -> dict[str, Any]:
     """How to read, and whether headers and timestamps, which are costly, are needed."""
     task, pipeline = lease.task_class, lease.pipeline
     assert isinstance(pipeline, Pipeline)  # noqa: S101 (its settings are resolved)
@@ -381,5 +383,5 @@ def _wanted(lease: SinkLease) -> dict[str, Any]:
     return {
         "headers": task.wants_headers or pipeline.predicated or kept,
         "timestamps": task.wants_timestamps or bool(pipeline.transforms) or kept,
-        "settings": lease.consumer_settings,
+        "settings": {**consumer_settings(leases), **lease.consumer_settings},
     }

@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 from confluent_kafka import KafkaError
 
+from penstock.engine.lease.buffers import consumer_settings
 from penstock.kafka.client_errors import LOGIN_REFUSED, gets_over, login_refused
 from penstock.kafka.clients import Connection
 from penstock.kafka.column_consumer import Signal
@@ -30,8 +31,7 @@ from penstock.kafka.errors import (
 from penstock.kafka.topics import Position
 
 SETTINGS: dict[str, Any] = {
-    "fetch.message.max.bytes": 8 * 1024 * 1024,
-    "queued.max.messages.kbytes": 32 * 1024,
+    **consumer_settings(leases=1),
     # How long the client pauses once that many are queued; its default is a whole second.
     "fetch.queue.backoff.ms": 5,
 }

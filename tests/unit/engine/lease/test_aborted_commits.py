@@ -36,7 +36,10 @@ def lease(**more: Any) -> Any:
 
 
 def sink(commits: list[Exception | None]) -> SinkLoop:
-    loop = SinkLoop(lease(connector="orders", group="connect-orders"), Mock(progress=Progress()))
+    loop = SinkLoop(
+        lease(connector="orders", group="connect-orders"),
+        Mock(progress=Progress(), leases=lambda: 1, standing=lambda: None),
+    )
     loop._producer = Mock()
     loop._producer.commit.side_effect = commits
     loop._commit({("t", 0): (5, "")}, 0.0)
