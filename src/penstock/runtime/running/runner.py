@@ -109,6 +109,7 @@ class Runner(LeasedTasks):
 
     def _look_for_work(self) -> Next:
         self._leases.check()
+        self._standstill.awaits_executor(self._leases.waiting())
         resting = self._resting()
         if self._running and (self.unsure or self._leases.together):
             if self.unsure:  # leases that were handed over meanwhile, too

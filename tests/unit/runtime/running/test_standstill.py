@@ -16,6 +16,7 @@ from penstock.kafka.clients import Connection
 from penstock.kafka.errors import BrokerUnavailable
 from penstock.runtime.config.worker_rules import Rules
 from penstock.runtime.errors import Conflict, InternalError
+from penstock.runtime.meters import streaks
 from penstock.runtime.meters.metrics import Metrics
 from penstock.runtime.plugins import Plugin, Plugins
 from penstock.runtime.running.scheduler import TURN, Next, Scheduler
@@ -160,6 +161,38 @@ def test_spark_that_does_not_start_is_told(runner: SourceRunner, statuses: Statu
     for task in (0, 1):
         assert "no such master" in (shown(statuses, task).trace or "")
     assert runner.meter.task(0).lost == {"spark lost": 3}
+
+
+def test_waiting_for_an_executor_is_told_and_is_no_failure(
+    runner: SourceRunner,
+    context: MagicMock,
+    statuses: StatusStore,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fleet = context.engine.fleet
+    fleet.waits.return_value = True
+    context.configs.fenced_tasks.return_value = 0
+    context.worker.clients.of.return_value = {}
+    monkeypatch.setattr("penstock.runtime.running.runner.fence_tasks", lambda *_: None)
+    runner.turn()
+    assert context.engine.run.called
+    runner.look()
+    assert (connector(statuses).state, connector(statuses).trace) == (State.RUNNING, None)
+    monkeypatch.setattr(streaks, "TOLD_SECONDS", 0.0)
+    runner.look()
+    told = connector(statuses)
+    assert told.state is State.RUNNING
+    assert (told.trace or "").startswith("Waiting for a Spark executor since 20")
+    assert not runner.failed
+    fleet.waits.return_value = False
+    runner.look()
+    assert connector(statuses).trace is None
+
+
+def connector(statuses: StatusStore) -> Status:
+    status = statuses.connector(NAME)
+    assert status is not None
+    return status
 
 
 def test_a_task_that_fails_has_its_own_trace(runner: SourceRunner, statuses: StatusStore) -> None:
