@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any, Protocol
 
 from penstock.engine.carriers.book import Order
-from penstock.engine.carriers.link import Link
+from penstock.engine.carriers.link import Link, Vitals
 from penstock.engine.carriers.placement import Wish
 
 ORPHANED_SECONDS = 8.0
@@ -56,6 +56,16 @@ class Job(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class CarrierSeen:
+    """A carrier at one moment, for people and metrics."""
+
+    number: int
+    name: str
+    tasks: tuple[str, ...]
+    vitals: Vitals
+
+
 @dataclass
 class Ticket:
     """A lease that was submitted to the fleet."""
@@ -92,6 +102,11 @@ class Carrier:
     condemned: Condemned | None = None
     over: bool = False
     """Whether its job has ended."""
+
+    def seen(self) -> CarrierSeen:
+        """It, as it is now."""
+        tasks = tuple(ticket.task for ticket in self.tickets.values())
+        return CarrierSeen(self.number, self.name, tasks, self.link.vitals)
 
     @property
     def dead(self) -> bool:

@@ -13,7 +13,15 @@ import time
 from collections.abc import Callable
 
 from penstock.engine.carriers.book import News, Order
-from penstock.engine.carriers.carrier import Carrier, Cause, Condemned, Job, Listener, Ticket
+from penstock.engine.carriers.carrier import (
+    Carrier,
+    CarrierSeen,
+    Cause,
+    Condemned,
+    Job,
+    Listener,
+    Ticket,
+)
 from penstock.engine.carriers.frames import Message
 from penstock.engine.carriers.ghosts import Ghosts
 from penstock.engine.carriers.hub import Hub
@@ -141,6 +149,11 @@ class Fleet:
         """The name of the carrier that runs a lease, or ""."""
         ticket = self._tickets.get(lease)
         return ticket.carrier.name if ticket and ticket.carrier else ""
+
+    def seen(self) -> list[CarrierSeen]:
+        """All carriers that have connected, as they are now."""
+        with self._lock:
+            return [carrier.seen() for carrier in self._carriers.values() if carrier.link.bound]
 
     # Placing.
 

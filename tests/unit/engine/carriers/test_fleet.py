@@ -40,6 +40,15 @@ def test_the_next_lease_of_a_task_goes_where_its_last_one_committed(played: Play
     assert len(played.jobs) == 1
 
 
+def test_carriers_are_seen_with_what_they_run(played: PlayedFleet) -> None:
+    assert played.fleet.seen() == []
+    for task in ("a-0", "b-0"):
+        played.run(f"lease of {task}", task)
+    eventually(lambda: len(played.progress) == 2)
+    [carrier] = played.fleet.seen()
+    assert (carrier.name, carrier.tasks) == ("shared carrier 1", ("a-0", "b-0"))
+
+
 def test_a_revoked_lease_is_told_to_nobody(played: PlayedFleet) -> None:
     played.run("l1")
     eventually(lambda: played.holder("l1") is not None)
