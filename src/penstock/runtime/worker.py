@@ -212,7 +212,11 @@ class Worker:
             java_home=java.home,
             worker_config=self.config.spark(),
         )
-        engine = Engine(LazySession(settings), cluster.current_standing)
+        engine = Engine(
+            LazySession(settings),
+            cluster.current_standing,
+            carrier_bytes=self.config["carrier.memory.max.bytes"],
+        )
         self._undo.append(engine.stop)
         return engine
 

@@ -196,7 +196,7 @@ class Fleet:
 
     def _job_ended(self, carrier: Carrier, cause: Cause, detail: str) -> None:
         carrier.over = True
-        self._gone(carrier, cause, detail)
+        self._gone(carrier, cause, carrier.link.last_words or detail)
 
     def _place_waiting(self) -> None:
         waiting, self._waiting = self._waiting, []

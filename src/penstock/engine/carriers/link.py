@@ -42,6 +42,8 @@ class Link:
         self.book = Book()
         self.vitals = Vitals()
         self.condemned = False
+        self.last_words = ""
+        """Why its process is about to end, as it has told."""
         self._extras = extras
         self._on_news = on_news
         self._lock = threading.Lock()
@@ -100,6 +102,7 @@ class Link:
         """Process one of its states and answer it."""
         self._heard_at = time.monotonic()
         self.vitals = _vitals(state.get("vitals"))
+        self.last_words = str(state.get("last_words") or "")
         news = self.book.hear(state)
         self.tell()
         for line in state.get("log", ()):

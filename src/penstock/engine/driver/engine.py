@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import psutil
+
 from penstock.engine.carriers.carrier import Cause, Listener
 from penstock.engine.carriers.fleet import Fleet
 from penstock.engine.carriers.frames import Message
@@ -21,9 +23,17 @@ class Engine:
     """The leases of one worker. Thread-safe; calls return immediately."""
 
     def __init__(
-        self, session: LazySession, standing: Callable[[], Membership | None] = lambda: None
+        self,
+        session: LazySession,
+        standing: Callable[[], Membership | None] = lambda: None,
+        *,
+        carrier_bytes: int | None = None,
     ) -> None:
-        """``standing`` returns the worker's current membership, which running leases are told."""
+        """``standing`` returns the worker's current membership, which running leases are told.
+
+        ``carrier_bytes`` is the memory limit of a carrier, 0 for none; None: half of the machine's.
+        """
+        self._carrier_bytes = half_of_memory() if carrier_bytes is None else carrier_bytes
         self.session = session
         self._standing = standing
         self._hub, self._certificate = _hub(session.settings)
@@ -56,9 +66,18 @@ class Engine:
 
     def _launch(self, link: Link, name: str, ended: Callable[[Cause, str], None]) -> CarrierJob:
         summons = Summons(
-            self._hub.address, link.carrier, link.secret, certificate=self._certificate
+            self._hub.address,
+            link.carrier,
+            link.secret,
+            certificate=self._certificate,
+            most_bytes=self._carrier_bytes,
         )
         return CarrierJob(self.session, summons, name, ended)
+
+
+def half_of_memory() -> int:
+    """Bytes: half of what this machine has."""
+    return psutil.virtual_memory().total // 2
 
 
 def _hub(settings: SparkSettings) -> tuple[Hub, str]:

@@ -67,6 +67,17 @@ def test_a_death_is_lost_by_all_and_held_against_nobody_at_first(played: PlayedF
     assert played.blamed == []
 
 
+def test_the_last_words_of_a_process_are_why_its_carrier_ended(
+    played: PlayedFleet, caplog: pytest.LogCaptureFixture
+) -> None:
+    played.run("l1")
+    eventually(lambda: len(played.progress) == 1)
+    played.jobs[0].link.last_words = "it used more than 100 MB of memory"
+    played.jobs[0].crash()
+    assert played.losses == {"l1": Cause.CRASHED}
+    assert "it used more than 100 MB of memory" in caplog.text
+
+
 def test_suspects_are_parted_until_one_has_died_alone_twice(played: PlayedFleet) -> None:
     tasks = ["a", "b", "c", "d"]
     for task in tasks:
