@@ -165,6 +165,15 @@ def default_master() -> str:
     return f"local[{max(8, 4 * (os.cpu_count() or 1))}]"
 
 
+@dataclass(frozen=True)
+class Application:
+    """How Spark knows a session."""
+
+    id: str
+    ui: str | None
+    """The address of its web UI, if it has one."""
+
+
 class SessionEnded(RuntimeError):  # noqa: N818 (nothing went wrong)
     """The session has ended: the worker is shutting down."""
 
@@ -179,6 +188,8 @@ class LazySession:
         self._session: SparkSession | None = None
         self._starting: JavaGateway | None = None
         self._ended = False
+        self.application: Application | None = None
+        """Of the current session, once there is one."""
         self.starting = False
         """Whether it is being started, which takes some seconds, while records wait."""
 
@@ -229,6 +240,10 @@ class LazySession:
         finally:
             self.starting = False
         log.info("Spark is ready after %.1f s", time.monotonic() - began)
+        context = session.sparkContext
+        self.application = Application(context.applicationId, context.uiWebUrl)
+        if self.application.ui:
+            log.info("Spark's web UI is at %s", self.application.ui)
         return session
 
     def _start(self) -> SparkSession:
@@ -255,12 +270,16 @@ class LazySession:
         os.environ["PYSPARK_PYTHON"] = sys.executable
         if settings.java_home is not None:
             os.environ["JAVA_HOME"] = str(settings.java_home)
+        if settings.local and conf.get("spark.ui.enabled") == "true":
+            # The web UI heeds no setting: without this it listens on all addresses.
+            os.environ["SPARK_LOCAL_IP"] = settings.bind_host
         # The JVM and its Python workers print to a separate file, not to the terminal.
         with self._output.open() as output:
             return launch_gateway(conf, {"stdout": output, "stderr": output})
 
     def _discard(self) -> None:
         session, self._session = self._session, None
+        self.application = None
         gateway = session.sparkContext._gateway if session else None
         try:
             if session is not None:
