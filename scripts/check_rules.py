@@ -78,6 +78,14 @@ MUTATIONS = (
         "test_rule_3_membership.py::test_a_lease_of_a_worker_that_has_left_its_group_cannot_commit",
     ),
     Mutation(
+        "3b",
+        "a running lease keeps the membership it was given, whatever the generation",
+        "engine/lease/lease_loop.py",
+        "return told if told is not None and told.follows(given) else given",
+        "return given",
+        "test_rule_3_membership.py::test_a_running_lease_goes_on_under_a_new_generation",
+    ),
+    Mutation(
         "4",
         "a re-attempt runs as if it were the first",
         "engine/carriers/carrying.py",

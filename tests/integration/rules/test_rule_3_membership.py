@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,9 +15,12 @@ from files import write_lines
 from free_ports import free_port
 from own_cluster import own_topics
 from penstock.embedded import EmbeddedBroker
-from penstock.engine.lease.lease import End, Limits, Membership
+from penstock.engine.lease import lease_loop
+from penstock.engine.lease.heartbeats import Heartbeat
+from penstock.engine.lease.lease import End, Limits, Membership, Report
+from penstock.engine.lease.source_lease import SourceLoop
 from penstock.kafka.clients import Connection
-from source_leases import run_lease
+from source_leases import lease_of, run_lease
 from topics import Topics, numbers_of
 from waiting import eventually
 from worker_process import WorkerProcess
@@ -43,6 +47,73 @@ def test_a_lease_of_a_worker_that_has_left_its_group_cannot_commit(
     assert "UNKNOWN_MEMBER_ID" in second.trace
     assert len(topics.messages(name, committed=False)) == 200, "it has written, but not committed"
     assert topics.values(name) == file.read_text().splitlines()
+
+
+def test_a_running_lease_goes_on_under_a_new_generation(
+    broker: EmbeddedBroker, topics: Topics, name: str, tmp_path: Path
+) -> None:
+    """Its producer is older than the generation: whoever takes over fences it."""
+    connection, file = Connection(broker.bootstrap_servers), tmp_path / "in.txt"
+    write_lines(file, 100, 20)
+    topics.create(name)
+    topics.create(f"{name}-offsets")
+    reports: list[Report] = []
+    with _Member(connection, name) as worker:
+        given = worker.membership
+        heartbeat = Heartbeat(standing=lambda: worker.membership)
+        limits = Limits(lease_seconds=300.0)
+        lease = lease_of(connection, name, file, membership=given, limits=limits)
+        running = threading.Thread(
+            target=lambda: reports.append(lease_loop.run(lease, SourceLoop, heartbeat)), daemon=True
+        )
+        running.start()
+        eventually(lambda: len(topics.values(name)) == 100, within=60, what="the first records")
+
+        with _Member(connection, name):
+            eventually(lambda: worker.membership != given, within=60, what="the new generation")
+            with file.open("a") as more:
+                more.writelines(f"line {number}\n" for number in range(100))
+            eventually(lambda: len(topics.values(name)) == 200, within=60, what="the others")
+            heartbeat.finish.set()
+            running.join(60)
+    [report] = reports
+    assert report.end is End.DONE, report.trace
+    assert topics.values(name) == file.read_text().splitlines()
+
+
+class _Member:
+    """A member of the group, with its membership in the current generation."""
+
+    def __init__(self, connection: Connection, group: str) -> None:
+        settings = {"group.id": group, "group.protocol": "classic", "session.timeout.ms": 10_000}
+        self._consumer = Consumer({**connection.settings(), **settings})
+        self._group = group
+        self._known: Membership | None = None
+        self._left = threading.Event()
+        self._polling = threading.Thread(target=self._poll, daemon=True)
+
+    @property
+    def membership(self) -> Membership:
+        assert self._known is not None
+        return self._known
+
+    def __enter__(self) -> _Member:
+        self._consumer.subscribe([self._group], on_assign=self._joined)
+        self._polling.start()
+        eventually(lambda: self._known is not None, within=60, what="the membership")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._left.set()
+        self._polling.join(30)
+        self._consumer.close()
+
+    def _joined(self, consumer: Consumer, _partitions: object) -> None:
+        self._known = Membership(consumer.consumer_group_metadata(), self._group)
+
+    def _poll(self) -> None:
+        while not self._left.is_set():
+            self._consumer.poll(0.1)
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from penstock.engine.carriers.carrier import Cause
 from penstock.engine.lease.lease import End, Report
 from penstock.kafka.errors import (
     BrokerUnavailable,
+    GenerationChanged,
     KafkaFault,
     LeaseLost,
     OutcomeUnknown,
@@ -46,6 +47,7 @@ _MEMBERSHIP = (
 
 _BY_FAULT = {
     LeaseLost.__name__: Reason.FENCED,
+    GenerationChanged.__name__: Reason.REBALANCED,
     OutcomeUnknown.__name__: Reason.OUTCOME_UNKNOWN,
     TransactionAborted.__name__: Reason.TRANSACTION_ABORTED,
     BrokerUnavailable.__name__: Reason.BROKER_UNAVAILABLE,

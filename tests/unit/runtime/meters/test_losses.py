@@ -13,6 +13,7 @@ from penstock.engine.lease.lost_leases import Interrupted, Orphaned
 from penstock.engine.lease.traces import ending_of, trace_of
 from penstock.kafka.errors import (
     BrokerUnavailable,
+    GenerationChanged,
     KafkaFault,
     LeaseLost,
     OutcomeUnknown,
@@ -106,7 +107,7 @@ def test_what_lasts_is_told_ever_less_often(clock: Clock) -> None:
     [
         (LeaseLost("_FENCED: Producer fenced by another instance"), Reason.FENCED),
         (LeaseLost("INVALID_PRODUCER_EPOCH: old"), Reason.FENCED),
-        (LeaseLost("ILLEGAL_GENERATION: Specified group generation"), Reason.REBALANCED),
+        (GenerationChanged("ILLEGAL_GENERATION: Specified group generation"), Reason.REBALANCED),
         (LeaseLost("UNKNOWN_MEMBER_ID: Unknown member"), Reason.REBALANCED),
         (OutcomeUnknown("_FATAL: Unable to produce message"), Reason.FENCED),
         (OutcomeUnknown("_TIMED_OUT: no answer"), Reason.OUTCOME_UNKNOWN),
