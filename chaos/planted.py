@@ -62,8 +62,8 @@ BUGS = (
         "engine/lease/source_lease.py",
         "                encoded = self._encoded(batch)\n",
         "                resumed = bool(self._positions) and not self._committed\n"
-        "                left = batch.records.slice(1 if resumed else 0)\n"
-        "                encoded = self._encoded(SourceBatch(left, batch.offsets))\n",
+        "                rows = batch.records.slice(1 if resumed else 0)\n"
+        "                encoded = self._encoded(SourceBatch(rows, batch.offsets))\n",
         LOST,
     ),
     Bug(

@@ -116,6 +116,7 @@ def tables(postgres: EmbeddedPostgres) -> Iterator[Tables]:
     made.close()
 
 
+@pytest.fixture(scope="session")
 def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Endpoint]:
     """The S3 endpoint of this run; each test has its own buckets."""
     with S3Endpoint(tmp_path_factory.mktemp("s3")) as running:

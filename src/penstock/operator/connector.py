@@ -186,7 +186,10 @@ class ConnectorRound:
             self._tell_reset(why)
 
     def _fail_reset(self, why: str) -> None:
-        if self._annotations.get(RESET) == "true" and RESET not in self._done:
+        """The round ended early: the reset has failed; an earlier failure stays told."""
+        if self._annotations.get(RESET) != "true":
+            self._keep_failure()
+        elif RESET not in self._done:
             self._tell_reset(f"The offsets were not reset: {why}")
 
     def _tell_reset(self, why: str) -> None:
@@ -199,6 +202,8 @@ class ConnectorRound:
 
     def _keep_failure(self) -> None:
         """A failed reset is shown until the next one, or until the resource is edited."""
+        if any(told["type"] == RESET for told in self._more):
+            return
         if self._before.get("observedGeneration") == self._resource["metadata"].get("generation"):
             self._more += [
                 {k: v for k, v in old.items() if k != "lastTransitionTime"}

@@ -15,9 +15,11 @@ from differential.known import KNOWN
 from differential.script import CONVERSATION
 from differential.sides import Side
 from differential.steps import Ask
+from penstock.client import ConnectClient
 from penstock.embedded import EmbeddedBroker, Jars, Java
 from python_path import PLUGINS, without_path
 from topics import Topics
+from waiting import eventually
 
 # As long as each other, so that places inside texts stay the same; and in no word of theirs.
 KAFKA_CONNECT, PENSTOCK = "zwest", "zeast"
@@ -51,10 +53,19 @@ def sides(
             properties={"connector.client.config.override.policy": "All"},
         ) as ours,
     ):
+        _warm_up(ours.client, tmp_path / "warm.txt")
         yield (
             Side(KAFKA_CONNECT, theirs.client.url, folder, topics),
             Side(PENSTOCK, ours.client.url, folder, topics),
         )
+
+
+def _warm_up(ours: ConnectClient, file: Path) -> None:
+    """While Spark starts, a status says so; Kafka Connect has nothing to start."""
+    file.write_text("a line\n")
+    ours.create("warm", {"connector.class": "FileStreamSource", "file": str(file), "topic": "warm"})
+    eventually(lambda: ours.offsets("warm"), within=120, what="a first record")
+    ours.delete("warm")
 
 
 def _conversed(theirs: Side, ours: Side) -> list[Difference]:

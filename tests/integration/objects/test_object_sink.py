@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import itertools
 import json
 import os
 import signal
@@ -13,6 +14,8 @@ import pytest
 from confluent_kafka import Producer
 
 from penstock.client import ConnectClient
+from penstock.runtime.worker import Worker
+from runners import resting
 from s3_endpoint import S3Endpoint
 from sink_offsets import entry
 from topics import Topics
@@ -135,3 +138,49 @@ def test_one_object_an_hour_across_leases_a_restart_and_a_kill(
     for hour, content in enumerate(objects[f"{name}-0-{40 * hour}"] for hour in range(3)):
         wanted = [f"{hour} {q} {n}" for q in range(4) for n in range(10)]
         assert [record["value"] for record in lines(content)] == wanted
+
+
+@pytest.mark.heavy
+def test_killed_again_and_again_every_record_is_in_one_object(
+    connectors: ConnectClient,
+    topics: Topics,
+    worker: Worker,
+    s3: S3Endpoint,
+    name: str,
+    tmp_path: Path,
+) -> None:
+    sink = Clocked(tmp_path / "clock")
+    topics.create(name)
+    config = {
+        "connector.class": "ClockedObjectSink",
+        "topics": name,
+        "clock": str(sink.clock),
+        **s3.bucket(bucket := name[:50]),
+        **JSON_LINES,
+        "file.max.records": "700",
+        "file.max.age.ms": "1",
+    }
+    connectors.create(name, config)
+    producer = Producer({"bootstrap.servers": topics.bootstrap_servers})
+    hours = itertools.count(HOUR, HOUR)
+    for kill in range(3):
+        before = len(sink.leases())
+        for number in range(5000):
+            producer.produce(name, str(kill * 5000 + number))
+        producer.flush(20)
+        eventually(lambda: len(sink.leases()) > before, what="a lease")  # noqa: B023
+        sink.kill()
+        done = [entry(name, 0, 5000 * (kill + 1))]
+
+        def all_are_committed() -> bool:
+            # An object grows older only while the clock goes on.
+            sink.set(next(hours))
+            return connectors.offsets(name) == done  # noqa: B023
+
+        eventually(all_are_committed, what="all records")
+        # A task that dies twice without a lease that ends well in between is FAILED.
+        eventually(lambda: resting(worker, name), what="a lease that ends well")
+    objects = s3.objects(bucket)
+    starts = {int(each.rpartition("-")[2]): lines(content) for each, content in objects.items()}
+    values = [int(record["value"]) for _, records in sorted(starts.items()) for record in records]
+    assert values == list(range(15_000))

@@ -29,7 +29,7 @@ ALL = list(commands(typer.main.get_command(app)))
 def test_all_commands_are_there() -> None:
     verbs = ("pause", "resume", "stop", "restart", "delete", "describe")
     expected = {("up",), ("demo",), ("apply",), ("patch", "offsets"), ("delete", "offsets")}
-    expected |= {("doctor",), ("hash-secret",), ("worker",), ("import-offsets",)}
+    expected |= {("doctor",), ("hash-secret",), ("worker",), ("import-offsets",), ("sql",)}
     expected |= {
         ("get", what) for what in ("connectors", "offsets", "plugins", "loggers", "logger")
     }

@@ -185,6 +185,8 @@ def test_a_worker_that_cannot_be_reached_fails_a_reset_too(client: Mock) -> None
     assert not play(home, client)
     assert "No answer from the Connect cluster at http://x" in home.condition(RESET)["message"]
     assert "penstock up" not in home.condition("NotReady")["message"]
+    assert not play(home, client)
+    assert "No answer" in home.condition(RESET)["message"], "the next round fails as early"
 
 
 def test_offsets_are_shown_and_stay_when_that_is_switched_off(client: Mock) -> None:

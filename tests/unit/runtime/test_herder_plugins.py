@@ -37,8 +37,9 @@ def test_converters_are_listed_for_headers_too_and_simple_ones_for_these_alone()
     listed = HERDER.plugins(connectors_only=False)
     headers = [plugin for plugin in listed if plugin["type"] == "header_converter"]
     package = "org.apache.kafka.connect"
+    numbers = ("Boolean", "ByteArray", "Double", "Float", "Integer", "Long", "Short")
     assert [plugin["class"] for plugin in headers] == [
-        f"{package}.converters.ByteArrayConverter",
+        *(f"{package}.converters.{name}Converter" for name in numbers),
         f"{package}.json.JsonConverter",
         f"{package}.storage.SimpleHeaderConverter",
         f"{package}.storage.StringConverter",
