@@ -64,7 +64,7 @@ MUTATIONS = (
         "2b",
         "a transaction is as large as its source likes, whatever the link takes",
         "engine/lease/lease_loop.py",
-        "            or self._queued_bytes() >= self._pace.most_bytes\n",
+        "            or self._queued_bytes() >= self._most_queued()\n",
         "",
         "test_rule_2_slow_links.py::"
         "test_a_source_lease_on_a_slow_link_commits_small_transactions_and_ends_when_told",

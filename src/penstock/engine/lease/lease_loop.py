@@ -129,13 +129,13 @@ class LeaseLoop(ABC, Generic[L]):
             (dry and limits.commit_when_dry)
             or time.monotonic() - self._began >= limits.transaction_seconds
             or self._records >= limits.transaction_records
-            or self._bytes >= min(limits.transaction_bytes, self._share())
-            or self._queued_bytes() >= self._pace.most_bytes
+            or self._bytes >= limits.transaction_bytes
+            or self._queued_bytes() >= self._most_queued()
         )
 
-    def _share(self) -> int:
-        """The most bytes in a transaction, given how many leases share this process."""
-        return transaction_bytes(self._heartbeat.leases())
+    def _most_queued(self) -> int:
+        """As much as the link carries, but no more than this lease's share of its process."""
+        return min(self._pace.most_bytes, transaction_bytes(self._heartbeat.leases()))
 
     @abstractmethod
     def _queued_bytes(self) -> int:

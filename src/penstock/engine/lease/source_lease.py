@@ -148,7 +148,7 @@ class SourceLoop(LeaseLoop[SourceLease]):
         Only a fraction, since it is polled during a commit, which may show that the link has
         become slower.
         """
-        return min(SourceTask.batch_bytes, min(self._pace.most_bytes, self._share()) // BATCHES)
+        return min(SourceTask.batch_bytes, self._most_queued() // BATCHES)
 
     def _queued_bytes(self) -> int:
         return self._bytes
