@@ -6,11 +6,11 @@ import threading
 
 
 class Doubts:
-    """Begins with one. Thread-safe."""
+    """Begins with ``count`` of them. Thread-safe."""
 
-    def __init__(self) -> None:
+    def __init__(self, count: int) -> None:
         self._lock = threading.Lock()
-        self.count = 1
+        self.count = count
         self._settled = 0
 
     @property

@@ -49,8 +49,9 @@ class Runner(LeasedTasks):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._activity = threading.Lock()
-        self._doubts = Doubts()
-        self._generations = Doubts()
+        self._doubts = Doubts(1)
+        self._generations = Doubts(0)
+        """Each new generation of the workers' group: verify a task before its next lease."""
         self._quiet_until = 0.0
         self._pause = FIRST_PAUSE
 
