@@ -25,6 +25,7 @@ from penstock.runtime.config.rest_config import RestConfig
 from penstock.runtime.worker import Worker, WorkerConfig
 from python_path import PLUGINS, with_path
 from s3_endpoint import S3Endpoint
+from search_server import SearchServer
 from shares import belongs
 from tables import Tables
 from topics import Topics
@@ -126,6 +127,13 @@ def tables(postgres: EmbeddedPostgres) -> Iterator[Tables]:
 def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Endpoint]:
     """The S3 endpoint of this run; each test has its own buckets."""
     with S3Endpoint(tmp_path_factory.mktemp("s3")) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def search(tmp_path_factory: pytest.TempPathFactory, java: Java) -> Iterator[SearchServer]:
+    """The OpenSearch of this run; each test has its own indexes."""
+    with SearchServer(tmp_path_factory.mktemp("search"), java) as running:
         yield running
 
 

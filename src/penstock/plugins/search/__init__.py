@@ -1,0 +1,1 @@
+"""Topics to the indexes of Elasticsearch and OpenSearch."""

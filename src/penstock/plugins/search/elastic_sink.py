@@ -1,0 +1,50 @@
+"""Topics become indexes: stands in for Confluent's Elasticsearch sink."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from penstock import __version__
+from penstock.plugins.search.elastic_sink_task import ElasticsearchSinkTask
+from penstock.plugins.search.sink_config import SINK_CONFIG, URL
+from penstock.plugins.search.sink_settings import SinkSettings
+from penstock.sdk.config import ConfigDef
+from penstock.sdk.connectors import SinkConnector, TopicPartition
+from penstock.sdk.errors import ConfigError
+from penstock.sdk.tasks import SinkTask
+
+
+class ElasticsearchSinkConnector(SinkConnector):
+    """Writes to Elasticsearch or OpenSearch; every record is one document, however often it is
+    written.
+    """
+
+    config_def: ClassVar[ConfigDef] = SINK_CONFIG
+    version: ClassVar[str] = __version__
+    connect_class: ClassVar[str] = "io.confluent.connect.elasticsearch.ElasticsearchSinkConnector"
+    aliases: ClassVar[tuple[str, ...]] = (
+        "OpenSearchSink",
+        "io.aiven.kafka.connect.opensearch.OpensearchSinkConnector",
+    )
+    task_class: ClassVar[type[SinkTask]] = ElasticsearchSinkTask
+
+    def validate(self, config: Mapping[str, str]) -> Sequence[tuple[str, str]]:
+        try:
+            SinkSettings.of(config)
+        except ConfigError as error:
+            return [(error.key or URL, str(error))]
+        return ()
+
+    def start(self, config: Mapping[str, str]) -> None:
+        SinkSettings.of(config)
+        self._config = dict(config)
+
+    def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
+        return [dict(self._config) for _ in range(max_tasks)]
+
+    def alter_offsets(
+        self, config: Mapping[str, str], offsets: Mapping[TopicPartition, int | None]
+    ) -> bool:
+        """Accepts all: what is read again is written under the same ids."""
+        return True

@@ -1,0 +1,148 @@
+"""Records as operations of the bulk API."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import orjson
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from penstock.plugins.search.document_ids import NO_KEY, ids_of
+from penstock.plugins.search.documents import json_texts
+from penstock.plugins.search.sink_settings import SinkSettings
+
+NO_VALUE: Final = (
+    "The record has no value. Set 'behavior.on.null.values' to delete or ignore if such records "
+    "are expected."
+)
+NO_OBJECT: Final = (
+    "The record's value is not an object with fields, which a document must be. Use a converter "
+    "that yields one, JsonConverter for example."
+)
+_RETRIES_ON_CONFLICT: Final = 5
+
+
+@dataclass(frozen=True)
+class Operation:
+    """What is done for one record; ``text`` are its lines in a bulk request."""
+
+    row: int
+    offset: int
+    text: str
+    deletes: bool
+
+
+@dataclass(frozen=True)
+class Operations:
+    """What is done for one batch, in the order of its records, and what cannot be done."""
+
+    made: list[Operation]
+    invalid: Mapping[int, str]
+    """Why a record cannot be a document, by its row."""
+
+
+def operations_of(batch: pa.RecordBatch, settings: SinkSettings) -> Operations:
+    """Records that are to be skipped are in neither part."""
+    made: list[Operation] = []
+    invalid: dict[int, str] = {}
+    for topic, rows, part in by_topic(batch):
+        found = _Part(part, topic, settings)
+        made += [
+            Operation(rows[row], found.offsets[row], text, found.deletes[row])
+            for row, text in enumerate(found.texts)
+            if text is not None
+        ]
+        invalid |= {rows[row]: why for row, why in found.invalid.items()}
+    return Operations(sorted(made, key=lambda each: each.row), dict(sorted(invalid.items())))
+
+
+def by_topic(batch: pa.RecordBatch) -> Iterator[tuple[str, list[int], pa.RecordBatch]]:
+    """The rows of each topic: a transform may have given each record another one."""
+    topics = batch.column("topic").cast(pa.string())
+    names = pc.unique(topics).to_pylist()
+    for name in names:
+        if len(names) == 1:
+            yield name, list(range(batch.num_rows)), batch
+        else:
+            rows = pc.indices_nonzero(pc.equal(topics, name))
+            yield name, rows.to_pylist(), batch.take(rows)
+
+
+class _Part:
+    """The operations of records that have the same topic."""
+
+    def __init__(self, batch: pa.RecordBatch, topic: str, settings: SinkSettings) -> None:
+        self._batch, self._topic, self._settings = batch, topic, settings
+        self._index = orjson.dumps(settings.index(topic)).decode()
+        self.offsets: list[int] = batch.column("offset").to_pylist()
+        value = batch.column("value")
+        gone = value.is_null()
+        self.deletes: list[bool] = gone.to_pylist()
+        self.invalid: dict[int, str] = {}
+        ids = self._ids(gone)
+        texts = pc.if_else(gone, self._deletions(ids), self._writes(ids, value))
+        self.texts: list[str | None] = [
+            None if row in self.invalid else text for row, text in enumerate(texts.to_pylist())
+        ]
+
+    def _ids(self, gone: Any) -> Any:
+        """As JSON texts; null for a record that is skipped or invalid."""
+        deleting = self._settings.on_null == "delete"
+        if self._settings.on_null == "fail":
+            self._blame(gone, NO_VALUE)
+        if self._settings.ignores_key(self._topic):
+            # Such ids are of single records: there is nothing that a tombstone could delete.
+            return pc.if_else(gone, pa.scalar(None, pa.string()), self._coordinates())
+        ids, wrong = ids_of(self._batch.column("key"))
+        if not deleting:
+            wrong = {row: why for row, why in wrong.items() if not self.deletes[row]}
+        self.invalid = {**wrong, **self.invalid}
+        self._blame(pc.and_(pc.is_null(ids), pc.invert(gone)), NO_KEY)
+        known = json_texts(ids)
+        missing = pc.is_null(ids) if deleting else pc.or_(pc.is_null(ids), gone)
+        return pc.if_else(missing, pa.scalar(None, pa.string()), known)
+
+    def _blame(self, mask: Any, why: str) -> None:
+        for row in pc.indices_nonzero(mask).to_pylist():
+            self.invalid.setdefault(row, why)
+
+    def _coordinates(self) -> Any:
+        opening = orjson.dumps(f"{self._topic}+").decode().removesuffix('"')
+        partition, offset = (
+            self._batch.column(name).cast(pa.string()) for name in ("partition", "offset")
+        )
+        return _joined(opening, partition, "+", offset, '"')
+
+    def _writes(self, ids: Any, value: Any) -> Any:
+        documents = json_texts(value, compact_maps=self._settings.compact_maps)
+        objects = pc.starts_with(pc.utf8_ltrim_whitespace(documents), "{")
+        self._blame(pc.and_(pc.invert(objects), value.is_valid()), NO_OBJECT)
+        if self._settings.upsert:
+            more = f',"retry_on_conflict":{_RETRIES_ON_CONFLICT}'
+            before, after = '{"doc":', ',"doc_as_upsert":true}\n'
+            parts = self._action("update", ids, more)
+        else:
+            before, after = "", "\n"
+            parts = self._action("index", ids, self._version())
+        return _joined(*parts, before, documents, after)
+
+    def _deletions(self, ids: Any) -> Any:
+        return _joined(*self._action("delete", ids, self._version()))
+
+    def _action(self, name: str, ids: Any, more: Any) -> tuple[Any, ...]:
+        return f'{{"{name}":{{"_index":{self._index},"_id":', ids, more, "}}\n"
+
+    def _version(self) -> Any:
+        """Servers refuse a version that is not greater than the document's."""
+        if self._settings.upsert or self._settings.ignores_key(self._topic):
+            return ""
+        offsets = self._batch.column("offset").cast(pa.string())
+        return _joined(',"version":', offsets, ',"version_type":"external"')
+
+
+def _joined(*parts: Any) -> Any:
+    """Null where a part is null."""
+    return pc.binary_join_element_wise(*parts, "")

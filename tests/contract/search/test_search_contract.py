@@ -1,0 +1,53 @@
+"""The contract kit, with an index of OpenSearch as the target."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import pytest
+
+from penstock.plugins.search.elastic_sink import ElasticsearchSinkConnector
+from penstock.sdk import Schema, SinkConnector
+from penstock.sdk.testing import SinkContract, SinkUnderTest
+from search_server import SearchServer
+
+pytestmark = pytest.mark.heavy
+
+
+class Index(SinkUnderTest):
+    """An index of its own; a record that is written again must stay one document."""
+
+    connector: ClassVar[type[SinkConnector]] = ElasticsearchSinkConnector
+    value_schema: ClassVar[Schema | None] = Schema.struct({"n": Schema.int32()})
+    partitions: ClassVar[int] = 3
+
+    def __init__(self, search: SearchServer, index: str, method: str) -> None:
+        self._search, self._index, self._method = search, index, method
+
+    def config(self) -> Mapping[str, str]:
+        return {
+            "connection.url": self._search.url,
+            "key.ignore": "true",
+            "write.method": self._method,
+            "topic.index.map": f"numbers:{self._index}",
+            "batch.size": "7",
+        }
+
+    def value(self, number: int) -> Any:
+        return {"n": number}
+
+    def written(self) -> list[int]:
+        return [each["n"] for each in self._search.documents(self._index).values()]
+
+
+class TestInsert(SinkContract):
+    @pytest.fixture
+    def sink(self, search: SearchServer, name: str) -> SinkUnderTest:
+        return Index(search, name, "insert")
+
+
+class TestUpsert(SinkContract):
+    @pytest.fixture
+    def sink(self, search: SearchServer, name: str) -> SinkUnderTest:
+        return Index(search, name, "upsert")
