@@ -8,6 +8,7 @@ import json
 import threading
 from collections import deque
 from collections.abc import Mapping
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any
@@ -26,6 +27,9 @@ class PlayedSearch:
         """Method, path and body of each request."""
         self.bulk_answers: deque[tuple[int, Mapping[str, Any]]] = deque()
         """What the next bulk requests are answered with, in place of carrying them out."""
+        self.answering = threading.Event()
+        """Cleared: bulk requests are carried out, but not answered until it is set."""
+        self.answering.set()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self.url = f"http://127.0.0.1:{self._server.server_port}"
 
@@ -40,6 +44,7 @@ class PlayedSearch:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self.answering.set()
         self._server.shutdown()
         self._server.server_close()
         self._thread.join(20)
@@ -67,9 +72,10 @@ class PlayedSearch:
         if self.behind:
             kind = "application/x-ndjson" if path.startswith("/_bulk") else "application/json"
             headers = {"Content-Type": kind}
-            got = httpx.request(
-                method, self.behind + path, content=body, headers=headers, trust_env=False
-            )
+            with httpx.Client(trust_env=False, timeout=60) as client:
+                got = client.request(method, self.behind + path, content=body, headers=headers)
+            if path.startswith("/_bulk"):
+                self.answering.wait()
             return got.status_code, got.content
         return 200, json.dumps(_all_done(body) if path.startswith("/_bulk") else {}).encode()
 
@@ -94,9 +100,10 @@ class PlayedSearch:
                 self.send_response(status)
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(content)))
-                self.end_headers()
-                if self.command != "HEAD":
-                    self.wfile.write(content)
+                with suppress(ConnectionError):  # the sink may have been killed
+                    self.end_headers()
+                    if self.command != "HEAD":
+                        self.wfile.write(content)
 
             def log_message(self, format: str, *values: Any) -> None:
                 pass

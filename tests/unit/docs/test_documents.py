@@ -31,6 +31,7 @@ DOCUMENTS = [
         "docs/decisions.md",
         "docs/sources.md",
         "docs/objects.md",
+        "docs/search.md",
         "docs/transforms.md",
         "docs/sql.md",
         "examples/README.md",

@@ -60,27 +60,23 @@ class SearchClient:
         headers = {} if body is None else {"Content-Type": kind}
         if body is not None and self._server.compression:
             body, headers["Content-Encoding"] = gzip.compress(body, _FAST), "gzip"
-        answer = self._answer(method, path, body, headers)
+        tries = len(self._server.urls)
+        answer = self._answer(method, path, tries, content=body, headers=headers)
         if answer.status_code in accepted:
             return answer
         raise self.refusal(answer, doing)
 
-    def _answer(
-        self, method: str, path: str, body: bytes | None, headers: dict[str, str]
-    ) -> httpx.Response:
+    def _answer(self, method: str, path: str, tries: int, **more: Any) -> httpx.Response:
         """From the first node that has one, beginning with the last that had."""
-        urls = self._server.urls
-        first = self._place
-        for place in range(first, first + len(urls)):
-            url = urls[place % len(urls)]
-            try:
-                answer = self._http.request(method, url + path, content=body, headers=headers)
-            except httpx.TransportError as error:
-                failure = unreachable(self._server, url, error)
-                continue
-            self._place = place % len(urls)
-            return answer
-        raise failure
+        place = self._place
+        url = self._server.urls[place]
+        try:
+            return self._http.request(method, url + path, **more)
+        except httpx.TransportError as error:
+            self._place = (place + 1) % len(self._server.urls)
+            if tries == 1:
+                raise unreachable(self._server, url, error) from None
+        return self._answer(method, path, tries - 1, **more)
 
     def refusal(self, answer: httpx.Response, doing: str) -> PenstockError:
         """What to raise for an answer that is an error."""
