@@ -23,8 +23,8 @@ _DOING: Final = "writing documents"
 _WRONG, _MISSING, _CONFLICT, _TOO_LARGE = 400, 404, 409, 413
 LONGEST_PAUSE: Final = 2.0
 
-Done = tuple[int, str]
-"""An operation, as it is recognised when it is given again: its record's offset, and its text."""
+Done = tuple[int, bytes]
+"""An operation, as it is recognised when it is given again: its record's offset, and its lines."""
 
 
 @dataclass
@@ -99,7 +99,7 @@ class BulkWriter:
         chunk: list[Operation] = []
         size, limit = 0, self._settings.bulk_bytes
         for each in operations:
-            length = len(each.text)
+            length = len(each.lines)
             full = len(chunk) >= self._settings.batch_size or -1 < limit < size + length
             if chunk and full:
                 yield chunk
@@ -110,7 +110,7 @@ class BulkWriter:
             yield chunk
 
     def _send(self, chunk: Sequence[Operation]) -> Answers:
-        body = "".join(each.text for each in chunk).encode()
+        body = b"".join(each.lines for each in chunk)
         try:
             answer = self._client.request(
                 *("POST", _PATH, _DOING),
@@ -122,11 +122,13 @@ class BulkWriter:
                 return self._halved(chunk, answer.status_code, answer.content)
             told = orjson.loads(answer.content)
             failed, items = told["errors"], told["items"]
+            if len(items) != len(chunk):
+                return Answers(error=UserError(self._no_answer()))
         except PenstockError as error:
             return Answers(error=error)
         except (ValueError, KeyError, TypeError):
             return Answers(error=UserError(self._no_answer()))
-        if failed or len(items) != len(chunk):
+        if failed:
             return self._sorted(chunk, items)
         return Answers({_done(each): "" for each in chunk})
 
@@ -198,4 +200,4 @@ class BulkWriter:
 
 
 def _done(operation: Operation) -> Done:
-    return operation.offset, operation.text
+    return operation.offset, operation.lines

@@ -27,11 +27,11 @@ _RETRIES_ON_CONFLICT: Final = 5
 
 @dataclass(frozen=True)
 class Operation:
-    """What is done for one record; ``text`` are its lines in a bulk request."""
+    """What is done for one record; ``lines`` are those of a bulk request."""
 
     row: int
     offset: int
-    text: str
+    lines: bytes
     deletes: bool
 
 
@@ -51,9 +51,9 @@ def operations_of(batch: pa.RecordBatch, settings: SinkSettings) -> Operations:
     for topic, rows, part in by_topic(batch):
         found = _Part(part, topic, settings)
         made += [
-            Operation(rows[row], found.offsets[row], text, found.deletes[row])
-            for row, text in enumerate(found.texts)
-            if text is not None
+            Operation(rows[row], found.offsets[row], lines, found.deletes[row])
+            for row, lines in enumerate(found.lines)
+            if lines is not None
         ]
         invalid |= {rows[row]: why for row, why in found.invalid.items()}
     return Operations(sorted(made, key=lambda each: each.row), dict(sorted(invalid.items())))
@@ -84,9 +84,9 @@ class _Part:
         self.invalid: dict[int, str] = {}
         ids = self._ids(gone)
         texts = pc.if_else(gone, self._deletions(ids), self._writes(ids, value))
-        self.texts: list[str | None] = [
-            None if row in self.invalid else text for row, text in enumerate(texts.to_pylist())
-        ]
+        self.lines: list[bytes | None] = texts.cast(pa.binary()).to_pylist()
+        for row in self.invalid:
+            self.lines[row] = None
 
     def _ids(self, gone: Any) -> Any:
         """As JSON texts; null for a record that is skipped or invalid."""
