@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import ssl
 import threading
 from collections import deque
 from collections.abc import Mapping
@@ -12,8 +13,11 @@ from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
+
+from certificates import Certificate
 
 USER, PASSWORD = "penstock", "hunter2-search"
 
@@ -21,8 +25,10 @@ USER, PASSWORD = "penstock", "hunter2-search"
 class PlayedSearch:
     """Runs while the ``with`` block does. Without a server behind it, everything succeeds."""
 
-    def __init__(self, behind: str = "") -> None:
+    def __init__(self, behind: str = "", certificate: Certificate | None = None) -> None:
         self.behind = behind
+        self.hosts: set[str] = set()
+        """Which hosts were asked for: another than this one if it serves as a proxy."""
         self.requests: list[tuple[str, str, str]] = []
         """Method, path and body of each request."""
         self.bulk_answers: deque[tuple[int, Mapping[str, Any]]] = deque()
@@ -31,7 +37,15 @@ class PlayedSearch:
         """Cleared: bulk requests are carried out, but not answered until it is set."""
         self.answering.set()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        self.port = self._server.server_port
+        self.url = f"{'https' if certificate else 'http'}://127.0.0.1:{self.port}"
+        if certificate:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate.certificate, certificate.key)
+            # The handshake in the request's own thread: one that fails must not end the server.
+            self._server.socket = context.wrap_socket(
+                self._server.socket, server_side=True, do_handshake_on_connect=False
+            )
 
     def __enter__(self) -> PlayedSearch:
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,))
@@ -86,6 +100,10 @@ class PlayedSearch:
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
+            def handle(self) -> None:
+                with suppress(ssl.SSLError):  # a client that does not trust the certificate
+                    super().handle()
+
             def handle_one_request(self) -> None:
                 self.do_GET = self.do_HEAD = self.do_PUT = self.do_POST = self._answer
                 super().handle_one_request()
@@ -96,7 +114,10 @@ class PlayedSearch:
                     body = gzip.decompress(body)
                 status, content = 401, b'{"error": "no"}'
                 if self.headers.get("Authorization") == wanted:
-                    status, content = played.answer(self.command, self.path, body)
+                    played.hosts.add(self.headers["Host"])
+                    parts = urlsplit(self.path)
+                    path = f"{parts.path}?{parts.query}" if parts.query else parts.path
+                    status, content = played.answer(self.command, path, body)
                 self.send_response(status)
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(content)))

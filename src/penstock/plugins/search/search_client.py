@@ -95,9 +95,9 @@ def _proxy(server: Server) -> httpx.Proxy | None:
     return httpx.Proxy(server.proxy, auth=(user, server.proxy_password or "") if user else None)
 
 
-def _trust(server: Server) -> Any:
+def _trust(server: Server) -> ssl.SSLContext | bool:
     if not server.urls[0].startswith("https://"):
-        return True
+        return False  # no address has a certificate, and reading those of authorities takes time
     try:
         return ssl.create_default_context(cafile=server.trusted)
     except (OSError, ssl.SSLError) as error:

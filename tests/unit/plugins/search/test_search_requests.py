@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterator
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
+from certificates import make_authority, make_certificate
 from free_ports import free_port
 from penstock.engine.pipeline.pipeline import without
 from penstock.plugins.search.bulk_writer import LONGEST_PAUSE
-from penstock.sdk import RecordError, RetriableError, Schema, UserError
+from penstock.sdk import ConfigError, RecordError, RetriableError, Schema, UserError
 from played_search import PASSWORD, PlayedSearch, items
 from search_records import records, row, sink
 
@@ -262,3 +264,27 @@ def test_a_full_disk_is_waited_for_and_missing_rights_are_not(played: PlayedSear
         played.bulk_answers.append((200, items(403, kind="security_exception")))
         with pytest.raises(UserError, match="status 403"):
             task.put(_batch())
+
+
+def test_a_certificate_must_be_trusted(tmp_path: Path) -> None:
+    authority = make_authority(tmp_path, "authority")
+    certificate = make_certificate(tmp_path, "search", authority)
+    with PlayedSearch(certificate=certificate) as played:
+        trusted = played.config(elastic_https_ssl_truststore_location=str(authority.certificate))
+        with sink(trusted) as task:
+            task.put(_batch())
+        assert _sent(played) == [KEYS]
+        untrusted = pytest.raises(UserError, match=r"not trusted.*ssl\.truststore\.location")
+        with untrusted, sink(played.config()):
+            pass
+    missing = {**trusted, "elastic.https.ssl.truststore.location": str(tmp_path / "none.pem")}
+    with pytest.raises(ConfigError, match="No such file"), sink(missing):
+        pass
+
+
+def test_a_proxy(played: PlayedSearch) -> None:
+    through = played.config(proxy_host="127.0.0.1", proxy_port=str(played.port))
+    with sink({**through, "connection.url": "http://search.invalid:9200"}) as task:
+        task.put(_batch())
+    assert played.hosts == {"search.invalid:9200"}
+    assert _sent(played) == [KEYS]
