@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import HealthCheck, settings
 
+from bench.search_server import SearchServer
 from penstock.client import ConnectClient
 from penstock.embedded import EmbeddedBroker, Jars, Java, ensure_jars, find_java
 from penstock.embedded.postgres import EmbeddedPostgres
@@ -25,7 +26,6 @@ from penstock.runtime.config.rest_config import RestConfig
 from penstock.runtime.worker import Worker, WorkerConfig
 from python_path import PLUGINS, with_path
 from s3_endpoint import S3Endpoint
-from search_server import SearchServer
 from shares import belongs
 from tables import Tables
 from topics import Topics

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 import pytest
 
+from bench.search_server import SearchServer
 from penstock.plugins.search.elastic_sink import ElasticsearchSinkConnector
 from penstock.sdk import Schema, SinkConnector
 from penstock.sdk.testing import SinkContract, SinkUnderTest
-from search_server import SearchServer
 
 pytestmark = pytest.mark.heavy
 

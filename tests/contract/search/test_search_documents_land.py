@@ -10,13 +10,13 @@ from typing import TypeVar
 
 import pytest
 
+from bench.search_server import SearchServer
 from penstock.embedded import Java
 from penstock.engine.pipeline.pipeline import without
 from penstock.sdk import RecordError, RetriableError, Schema, UserError
 from penstock.sdk.schema import DATE, TIMESTAMP
 from played_search import PlayedSearch
 from search_records import records, row, sink
-from search_server import SearchServer
 from waiting import eventually
 
 pytestmark = pytest.mark.heavy

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from bench.search_server import SearchServer
 from keyed_records import produce_keyed
 from penstock.client import ConnectClient
 from played_search import PASSWORD, USER, PlayedSearch
 from project_scripts import ROOT
-from search_server import SearchServer
 from sink_offsets import entry
 from topics import Topics
 from waiting import eventually

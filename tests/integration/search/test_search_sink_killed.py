@@ -7,12 +7,12 @@ from pathlib import Path
 import psutil
 import pytest
 
+from bench.search_server import SearchServer
 from free_ports import free_port
 from keyed_records import produce_keyed
 from own_cluster import own_topics
 from penstock.embedded import EmbeddedBroker
 from played_search import PASSWORD, USER, PlayedSearch
-from search_server import SearchServer
 from sink_offsets import entry, in_group
 from topics import Topics
 from waiting import eventually

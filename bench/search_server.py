@@ -8,12 +8,12 @@ from typing import Any
 
 import httpx
 
-from free_ports import free_port
+from penstock.client.waiting import wait_until
 from penstock.embedded import Java
 from penstock.embedded.ivy import JarSet
 from penstock.embedded.jars import ensure_folder
+from penstock.embedded.ports import free_port
 from penstock.embedded.process import WatchedProcess
-from waiting import eventually
 
 JARS = JarSet(
     "The jars of OpenSearch",
@@ -32,6 +32,7 @@ JARS = JarSet(
 """,
     megabytes=52,
 )
+START_SECONDS = 180.0
 MAIN = Path(__file__).with_name("SearchNode.java")
 
 
@@ -65,7 +66,7 @@ class SearchServer:
         command += ["-cp", f"{jars}/*", str(MAIN), str(self._folder / "node")]
         log = self._folder / "opensearch.log"
         self._process = WatchedProcess([*command, str(self.port), str(self._inner_port)], log)
-        eventually(self._answers, within=180, what="OpenSearch", every=0.2)
+        wait_until(self._answers, "OpenSearch", START_SECONDS, 0.2)
 
     def kill(self) -> None:
         """End it as a crash would."""
@@ -73,9 +74,9 @@ class SearchServer:
             self._process.kill()
 
     def _answers(self) -> bool:
-        assert self._process is not None
-        log = self._folder / "opensearch.log"
-        assert self._process.alive(), log.read_text(errors="replace")[-3000:]
+        if self._process is None or not self._process.alive():
+            log = (self._folder / "opensearch.log").read_text(errors="replace")
+            raise RuntimeError(f"OpenSearch has ended. Its log says:\n{log[-3000:]}")
         try:
             answer = self.http.get("/_cluster/health", params={"wait_for_status": "yellow"})
         except httpx.TransportError:
@@ -91,6 +92,18 @@ class SearchServer:
             return {}
         answer.raise_for_status()
         return {hit["_id"]: hit["_source"] for hit in answer.json()["hits"]["hits"]}
+
+    def indexed(self, index: str) -> int:
+        """How many documents were written to an index, whether or not they are to be found yet."""
+        answer = self.http.get(f"/{index}/_stats/indexing")
+        if answer.status_code == httpx.codes.NOT_FOUND:
+            return 0
+        return int(answer.raise_for_status().json()["_all"]["primaries"]["indexing"]["index_total"])
+
+    def count(self, index: str) -> int:
+        """How many documents an index has."""
+        self.http.post(f"/{index}/_refresh").raise_for_status()
+        return int(self.http.get(f"/{index}/_count").raise_for_status().json()["count"])
 
     def mapping(self, index: str) -> dict[str, Any]:
         """The fields of an index."""
