@@ -15,7 +15,7 @@ BOUNDS: dict[str, str] = {
     "it another thread decodes and writes, and a third commits; they share two cores with the "
     "client's network thread and the broker. The first 0.4 s are fencing, a Spark job's start and "
     "the first fetch.",
-    "topic-to-index": "The server, which analyses and stores the documents.",
+    "topic-to-index": "Not examined yet.",
     "latency-active": "The task's pause of at most 50 ms between polls, then a transaction's two "
     "round trips. Kafka Connect's task waits for a second whenever it has found nothing.",
     "latency-idle": "The start of a Spark job, after at most 0.5 s until the file is looked at. "
