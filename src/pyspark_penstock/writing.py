@@ -27,6 +27,7 @@ from pyspark.sql.types import (
 
 from penstock.consumers.topic import find_topic
 from penstock.engine.frames.topic_frame import COLUMNS
+from penstock.engine.frames.whole_input import refuse_cut_input
 from penstock.engine.lease.producing import produce
 from penstock.engine.pipeline.pipeline import Encoded
 from penstock.kafka.clients import TRANSACTION_TIMEOUT_MS
@@ -77,6 +78,7 @@ class TopicsWriter(DataSourceArrowWriter):
                     producer = producer or self._producer()
                     count += produce(producer, self._encoded(batch)).records
                     _refuse_if_late(began)
+            refuse_cut_input()
             if producer is not None:
                 producer.drain()
                 producer.commit((), ())

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from confluent_kafka import Producer
+from confluent_kafka import Producer, TopicPartition
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
@@ -93,7 +93,6 @@ def test_topics_and_offsets_that_are_not_there(read: Read, topic: str) -> None:
 def test_records_that_were_deleted_are_not_skipped(
     topics: Topics, topic: str, connection: Connection
 ) -> None:
-    from confluent_kafka import TopicPartition
 
     topics.admin.delete_records([TopicPartition(topic, 0, 3)])[TopicPartition(topic, 0, 3)].result(
         20

@@ -27,10 +27,9 @@ def test_keys_values_and_the_rest(
     spark: SparkSession, write: Write, topics: Topics, name: str
 ) -> None:
     topics.create(name, 2)
-    columns = "id % 2 = 0 AS even, id"
     frame = (
         spark.range(10)
-        .selectExpr(columns)
+        .selectExpr("id % 2 = 0 AS even", "id")
         .selectExpr(
             "CAST(id AS STRING) AS key",
             "IF(even, NULL, CONCAT('v', id)) AS value",
