@@ -33,6 +33,7 @@ DOCUMENTS = [
         "docs/objects.md",
         "docs/transforms.md",
         "docs/sql.md",
+        "docs/spark.md",
         "examples/README.md",
     )
 ]
