@@ -6,11 +6,13 @@ Needs no jar. The package must be installed where the executors run.
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+from pyspark.errors import PySparkException
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import (
@@ -24,6 +26,7 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
+from penstock.engine.frames.errors import FrameError
 from penstock.kafka.clients import Connection
 from penstock.kafka.range_reader import Range, read_range
 
@@ -59,14 +62,23 @@ def range_frame(
     """The committed records of ``ranges``; each of them is read by one task of Spark's.
 
     The frame has the columns of ``COLUMNS``. However often it is read, it is the same records.
+    FrameError if Spark's Python has no Penstock.
     """
-    spark.dataSource.register(RangeSource)
     options = {
         **connection_options(connection),
         "ranges": json.dumps([asdict(each) for each in ranges]),
         "headers": str(headers).lower(),
     }
-    return spark.read.format(FORMAT).options(**options).load()
+    try:
+        spark.dataSource.register(RangeSource)
+        return spark.read.format(FORMAT).options(**options).load()
+    except PySparkException as error:
+        if "No module named 'penstock'" not in str(error):
+            raise
+        raise FrameError(
+            "Penstock is not installed in the Python that Spark uses: set PYSPARK_PYTHON to one "
+            f"that has it, here {sys.executable}, before the session starts"
+        ) from error
 
 
 def connection_options(connection: Connection) -> dict[str, str]:
