@@ -71,7 +71,9 @@ def read(connection: Connection) -> Read:
 
 
 def _numbers(folder: Path) -> list[int]:
-    lines = [line for file in folder.glob("turn=*/*.json") for line in file.open()]
+    lines = [
+        line for file in folder.glob("turn=*/*.json") for line in file.read_text().splitlines()
+    ]
     return sorted(json.loads(line)["n"] for line in lines)
 
 

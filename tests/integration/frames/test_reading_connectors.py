@@ -11,6 +11,7 @@ import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
+pytestmark = pytest.mark.heavy
 Read = Callable[..., DataFrame]
 
 

@@ -16,6 +16,7 @@ from penstock.kafka.clients import Connection
 from penstock.kafka.range_reader import Range, RangeGone, read_range
 from topics import Topics
 
+pytestmark = pytest.mark.heavy
 Read = Callable[..., DataFrame]
 
 

@@ -22,8 +22,8 @@ def _shuffled_rdd(spark: SparkSession) -> DataFrame:
 SHUFFLES: dict[str, Make] = {
     "aggregate": lambda spark: spark.range(9).groupBy(sql.col("id") % 2).count(),
     "repartition": lambda spark: spark.range(9).repartition(3),
-    "sort": lambda spark: spark.range(9).orderBy("id"),
-    "distinct": lambda spark: spark.range(9).distinct(),
+    "sort": lambda spark: spark.range(9).orderBy(sql.col("id") % 2),
+    "distinct": lambda spark: spark.range(9).select(sql.col("id") % 2).distinct(),
     "join": lambda spark: spark.range(9).hint("merge").join(spark.range(9), "id"),
     "window": lambda spark: spark.range(9).selectExpr("lag(id) OVER (ORDER BY id)"),
     "subquery": lambda spark: spark.range(9).filter(

@@ -18,6 +18,8 @@ from penstock.kafka.clients import Connection
 from topics import Topics
 from waiting import eventually
 
+pytestmark = pytest.mark.heavy
+
 
 class Stream:
     """A query over a topic that notes the numbers of each batch, with a checkpoint."""

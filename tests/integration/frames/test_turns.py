@@ -24,6 +24,7 @@ from penstock.kafka.clients import Connection
 from penstock.kafka.range_reader import Range
 from topics import Topics
 
+pytestmark = pytest.mark.heavy
 JSON = Decoding("json", "id BIGINT, name STRING")
 NUMBERS = SparkSink("json", Decoding("string"), ("CAST(value AS INT) AS n", "partition"))
 
@@ -50,7 +51,9 @@ def plan(topic: str, tmp_path: Path) -> Callable[..., TurnPlan]:
 
 
 def _numbers(folder: Path) -> list[int]:
-    lines = [line for file in folder.glob("turn=*/*.json") for line in file.open()]
+    lines = [
+        line for file in folder.glob("turn=*/*.json") for line in file.read_text().splitlines()
+    ]
     return sorted(json.loads(line)["n"] for line in lines)
 
 

@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from penstock.embedded import EmbeddedBroker
 from topics import Topics
 
+pytestmark = pytest.mark.heavy
 Write = Callable[..., None]
 
 

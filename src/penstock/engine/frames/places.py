@@ -39,7 +39,8 @@ class Places(Protocol):
 
 
 def places(spark: SparkSession, path: str) -> Places:
-    """The places below ``path``: a local folder, or a URL of one of Hadoop's file systems."""
+    """The places below ``path``: a URL of one of Hadoop's file systems, or a local folder, which
+    all executors must share."""
     configured = spark._jsparkSession.sessionState().newHadoopConf()
     root = _java(spark).org.apache.hadoop.fs.Path(path)
     try:
