@@ -39,15 +39,16 @@ def start(tmp_path: Path, broker: EmbeddedBroker, java: Java) -> Iterator[Start]
 
     def start(plan: TurnPlan) -> subprocess.Popen[str]:
         script = [sys.executable, str(SUPPORT / "turning_process.py")]
-        process = subprocess.Popen(
-            [*script, plan.to_json(), broker.bootstrap_servers, "1"],
-            env=plain_spark(tmp_path / "spark", java),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=(tmp_path / "spark.log").open("w"),
-            text=True,
-            start_new_session=True,
-        )
+        with (tmp_path / "spark.log").open("w") as log:
+            process = subprocess.Popen(
+                [*script, plan.to_json(), broker.bootstrap_servers, "1"],
+                env=plain_spark(tmp_path / "spark", java),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                start_new_session=True,
+            )
         made.append(process)
         assert process.stdout is not None
         assert process.stdout.readline() == "written\n", (tmp_path / "spark.log").read_text()
