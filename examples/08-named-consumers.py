@@ -19,7 +19,7 @@ import httpx
 from pyspark.sql import SparkSession
 
 from penstock.consumers import Consumer, dataframe
-from penstock.embedded import ensure_jars, find_java
+from penstock.embedded import find_java
 from running_worker import RunningWorker, running_worker
 
 ORDERS = [f"order {number}" for number in range(1, 7)]
@@ -83,12 +83,11 @@ def the_rest_in_spark(worker: RunningWorker) -> None:
 
 
 def session(folder: Path) -> SparkSession:
-    """A small session with Spark's Kafka source; yours would name it in spark.jars.packages."""
-    java = find_java()
-    os.environ["JAVA_HOME"] = str(java.home)
+    """A small session, whose Python workers are to be this Python, which has Penstock."""
+    os.environ["JAVA_HOME"] = str(find_java().home)
+    os.environ["PYSPARK_PYTHON"] = sys.executable
     return (
         SparkSession.builder.master("local[2]")
-        .config("spark.driver.extraClassPath", ":".join(map(str, ensure_jars(java).spark)))
         .config("spark.driver.memory", "512m")
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.driver.bindAddress", "127.0.0.1")

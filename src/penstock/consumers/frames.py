@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import threading
 from collections.abc import Mapping
@@ -13,7 +12,6 @@ from typing import TYPE_CHECKING, Self
 from penstock.consumers.consumer import brokers
 from penstock.consumers.errors import ConsumerError, Fenced, naming_brokers
 from penstock.consumers.holding.keeper import Keeper
-from penstock.consumers.java_settings import java_settings
 from penstock.consumers.offset import BEGINNING, Offset, chosen_offset
 from penstock.consumers.options import Gone, Options, Strategy, chosen, seconds
 from penstock.consumers.reading.progress import Offsets
@@ -22,11 +20,10 @@ from penstock.consumers.topic import find_topic
 from penstock.kafka import clients
 from penstock.kafka.clients import Connection
 from penstock.kafka.errors import KafkaFault
+from penstock.kafka.range_reader import Range
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-PACKAGE = "org.apache.spark:spark-sql-kafka-0-10"
 
 log = logging.getLogger(__name__)
 
@@ -41,7 +38,6 @@ class Unread:
     def __init__(self, spark: SparkSession, options: Options, connection: Connection) -> None:
         admin = clients.admin(connection)
         topic = find_topic(admin, options.topic, options.partitions)
-        settings = java_settings(connection)
         self._closed = threading.Event()
         self._storing = threading.Lock()
         self._keeper = Keeper(options, connection, admin, topic)
@@ -52,7 +48,7 @@ class Unread:
             self.ends: Offsets = {p: max(ranges.end[p], self.starts[p]) for p in self.starts}
             self._stands = self.starts
             self._keeper.register(self.starts)
-            self.frame: DataFrame = self._read(spark, options.topic, settings)
+            self.frame: DataFrame = self._read(spark, options.topic, connection)
         except BaseException:
             self._keeper.release(leave=True)
             raise
@@ -72,24 +68,13 @@ class Unread:
         except (KafkaFault, ConsumerError) as error:
             log.debug("consumer %s: %s; trying again", self._keeper.name, error)
 
-    def _read(self, spark: SparkSession, topic: str, settings: Mapping[str, str]) -> DataFrame:
-        reader = spark.read.format("kafka").options(
-            **{f"kafka.{key}": value for key, value in settings.items()},
-            assign=json.dumps({topic: sorted(self.starts)}),
-            startingOffsets=_offsets(topic, self.starts),
-            endingOffsets=_offsets(topic, self.ends),
-            includeHeaders="true",
-            failOnDataLoss="true",
+    def _read(self, spark: SparkSession, topic: str, connection: Connection) -> DataFrame:
+        from penstock.engine.frames.topic_frame import range_frame
+
+        ends = sorted(self.ends.items())
+        return range_frame(
+            spark, connection, [Range(topic, p, self.starts[p], end) for p, end in ends]
         )
-        try:
-            return reader.load()
-        except Exception as error:
-            if "kafka" in str(error) and "data source" in str(error).lower():
-                raise ConsumerError(
-                    f"this Spark session has no Kafka source: start it with {PACKAGE}_2.13 of its "
-                    "own version in spark.jars.packages"
-                ) from error
-            raise
 
     @property
     def count(self) -> int:
@@ -146,7 +131,8 @@ def dataframe(
     security: Mapping[str, str] | None = None,
 ) -> Unread:
     """What ``consumer`` has not read of a topic: ``unread.frame`` has the columns of Spark's Kafka
-    source, and ``unread.commit()`` says that it is done. To be closed, or used with ``with``."""
+    source but ``timestampType``, and ``unread.commit()`` says that it is done. To be closed, or
+    used with ``with``."""
     options = Options(
         topic=topic,
         name=consumer,
@@ -160,7 +146,3 @@ def dataframe(
     connection = Connection(brokers(bootstrap_servers), dict(security or {}))
     with naming_brokers(connection.bootstrap_servers):
         return Unread(spark, options, connection)
-
-
-def _offsets(topic: str, offsets: Offsets) -> str:
-    return json.dumps({topic: {str(partition): offset for partition, offset in offsets.items()}})

@@ -34,6 +34,7 @@ DOCUMENTS = [
         "docs/search.md",
         "docs/transforms.md",
         "docs/sql.md",
+        "docs/spark.md",
         "examples/README.md",
     )
 ]

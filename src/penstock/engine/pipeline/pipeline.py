@@ -58,6 +58,11 @@ class Pipeline:
         [whole] = together([_tolerantly(self._binary, part, bad) for part in parts])
         return Encoded(whole.batch, whole.batch.column("key"), whole.batch.column("value"))
 
+    def transform(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        """Source side without converters: the transformed records, one batch per run of equal
+        schemas. StageError names a row."""
+        return consecutive(self._transformed(batch, lambda step, part: step.apply(part)))
+
     def _converted(self, part: Part) -> Encoded:
         batch, schema = part.batch, part.batch.schema
         with at_stage("KEY_CONVERTER", self.key):

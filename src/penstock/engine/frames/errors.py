@@ -1,0 +1,25 @@
+"""What can be wrong with a frame turn; each text says what to do."""
+
+from __future__ import annotations
+
+from penstock.sdk.errors import PenstockError
+
+
+class FrameError(PenstockError):
+    """Base of the errors of this room. Nothing was committed."""
+
+
+class FormatError(FrameError):
+    """Spark has no such format installed."""
+
+
+class ShuffleError(FrameError):
+    """A plan that produces into Kafka may not move records between tasks."""
+
+
+class DecodingError(FrameError):
+    """A record that cannot be decoded."""
+
+
+class WriteError(FrameError):
+    """Spark, or the place, does not take what was to be written."""

@@ -1,0 +1,42 @@
+"""Which of Spark's formats a turn can write, and what it promises there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from penstock.engine.frames.errors import FormatError
+from penstock.engine.frames.places import exactly_once
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+FILES = ("parquet", "orc", "json", "csv", "text", "xml", "avro")
+"""Formats whose output is a folder of files, which one rename puts in its place."""
+
+
+def refuse_unless_installed(spark: SparkSession, name: str) -> None:
+    """FormatError if Spark has no such format, or if it does not write files."""
+    jvm: Any = spark._jvm
+    lookup = jvm.org.apache.spark.sql.execution.datasources.DataSource.lookupDataSource
+    try:
+        lookup(name, spark._jsparkSession.sessionState().conf())
+    except Exception as error:
+        raise FormatError(
+            f'Spark has no format "{name}" installed. Without further jars there are '
+            f"{', '.join(FILES[:-1])}; others come with spark.jars.packages of the worker."
+        ) from error
+    if name.lower() not in FILES:
+        raise FormatError(
+            f'format "{name}" does not write files, so its output cannot be put in its place by a '
+            f"rename. Use one of {', '.join(FILES)}."
+        )
+
+
+def promise(path: str) -> str:
+    """What users are told about output below ``path``."""
+    if exactly_once(path):
+        return "exactly once: a turn is in its place as a whole, or not at all"
+    return (
+        "at least once: this file system renames by copying, so that a worker that is killed while "
+        "it does leaves files of which the next worker writes copies"
+    )

@@ -1,0 +1,139 @@
+"""Reads an exact range of one topic-partition as Arrow batches: the same records, however often."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+from confluent_kafka import KafkaError
+
+from penstock.kafka.client_errors import LOGIN_REFUSED, gets_over, login_refused
+from penstock.kafka.clients import Connection
+from penstock.kafka.column_consumer import Signal
+from penstock.kafka.column_source import column_source
+from penstock.kafka.errors import (
+    DENIED,
+    PASSING,
+    BrokerUnavailable,
+    KafkaFault,
+    describe,
+    reading_denied,
+)
+
+MOST = 20_000
+"""Records of a batch: larger ones gain nothing, and wait in memory."""
+PATIENCE = 0.5
+SILENCE_SECONDS = 60.0
+"""How long nothing may come from the brokers before the range counts as unreadable."""
+SETTINGS: dict[str, Any] = {
+    "auto.offset.reset": "error",
+    "fetch.message.max.bytes": 8 * 1024 * 1024,
+    "queued.max.messages.kbytes": 32 * 1024,
+    "fetch.queue.backoff.ms": 5,
+}
+OUT_OF_LOG = frozenset({KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE})
+
+
+@dataclass(frozen=True, order=True)
+class Range:
+    """The offsets ``start`` to ``stop``, which is not part of it, of one topic-partition.
+
+    There may be fewer records in it than offsets: markers of transactions, aborted records and what
+    compaction has removed have offsets, too.
+    """
+
+    topic: str
+    partition: int
+    start: int
+    stop: int
+
+    @property
+    def count(self) -> int:
+        """How many offsets it has."""
+        return max(0, self.stop - self.start)
+
+    def __str__(self) -> str:
+        return f"{self.topic}-{self.partition} from {self.start} to {self.stop}"
+
+
+class RangeGone(KafkaFault):
+    """The log no longer holds the beginning of the range."""
+
+
+def read_range(
+    connection: Connection, wanted: Range, *, headers: bool = True
+) -> Iterator[pa.RecordBatch]:
+    """The committed records of the range, in order, in the layout of ``penstock.sdk.batches``.
+
+    ``key`` and ``value`` are bytes. RangeGone if some were deleted before they were read;
+    AccessDenied, or BrokerUnavailable if nothing comes for a minute. The client is closed when the
+    iterator is.
+    """
+    if not wanted.count:
+        return
+    at = (wanted.topic, wanted.partition)
+    source = column_source(
+        connection, {at: wanted.start}, headers=headers, timestamps=True, settings=SETTINGS
+    )
+    progress = _Progress(wanted, connection.reading_as)
+    try:
+        while not progress.done:
+            batches, signals = source.take(MOST, PATIENCE)
+            for batch in batches:
+                progress.move(int(batch.column("offset")[-1].as_py()) + 1)
+                yield _before(batch, wanted.stop)
+            for signal in signals:
+                progress.heed(signal)
+            progress.raise_if_silent()
+    finally:
+        source.close()
+
+
+class _Progress:
+    """How far a range has been read."""
+
+    def __init__(self, wanted: Range, group: str) -> None:
+        self._range = wanted
+        self._group = group
+        self._reached = wanted.start
+        self._moved = time.monotonic()
+
+    @property
+    def done(self) -> bool:
+        return self._reached >= self._range.stop
+
+    def move(self, offset: int) -> None:
+        if offset > self._reached:
+            self._reached, self._moved = offset, time.monotonic()
+
+    def heed(self, signal: Signal) -> None:
+        """An end moves it, too: what is left may be markers and aborted records only."""
+        code = signal.error.code()
+        if code == KafkaError._PARTITION_EOF:
+            self.move(signal.offset)
+        elif code in LOGIN_REFUSED:
+            raise login_refused(signal.error)
+        elif code in DENIED:
+            raise reading_denied(self._range.topic, self._group, signal.error)
+        elif code in OUT_OF_LOG:
+            raise RangeGone(
+                f"{self._range} can no longer be read: the log does not hold offset "
+                f"{self._reached} any more. Begin at a later offset."
+            )
+        elif not gets_over(signal.error) and code not in PASSING:
+            raise BrokerUnavailable(f"{self._range} cannot be read: {describe(signal.error)}")
+
+    def raise_if_silent(self) -> None:
+        if not self.done and time.monotonic() - self._moved > SILENCE_SECONDS:
+            raise BrokerUnavailable(
+                f"{self._range}: nothing came from the brokers for {SILENCE_SECONDS:.0f} s, at "
+                f"offset {self._reached}"
+            )
+
+
+def _before(batch: pa.RecordBatch, stop: int) -> pa.RecordBatch:
+    offsets = batch.column("offset").to_numpy()
+    return batch.slice(0, int(offsets.searchsorted(stop)))

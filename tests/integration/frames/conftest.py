@@ -1,0 +1,46 @@
+"""Spark's own sources and sinks, in the session of the run's worker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from penstock.embedded import EmbeddedBroker
+from penstock.kafka.clients import Connection
+from penstock.runtime.worker import Worker
+from topics import Topics
+
+
+@pytest.fixture
+def spark(worker: Worker) -> SparkSession:
+    return worker.herder._context.engine.session.get()
+
+
+@pytest.fixture
+def connection(broker: EmbeddedBroker) -> Connection:
+    return Connection(broker.bootstrap_servers)
+
+
+@pytest.fixture
+def topic(topics: Topics, name: str) -> str:
+    """Two partitions: 0 to 5, then an aborted transaction; 100 to 103."""
+    topics.create(name, 2)
+    topics.produce(name, [b"%d" % n for n in range(6)])
+    topics.produce(name, [b"aborted"], abort=True)
+    topics.produce(name, [b"%d" % n for n in range(100, 104)], partition=1)
+    return name
+
+
+@pytest.fixture
+def read(spark: SparkSession, broker: EmbeddedBroker) -> Callable[..., DataFrame]:
+    """``format("penstock")``, on the run's brokers where a topic is read."""
+
+    def read(**options: Any) -> DataFrame:
+        brokers = {"kafka.bootstrap.servers": broker.bootstrap_servers}
+        given = {**brokers, **options} if "topic" in options else options
+        return spark.read.format("penstock").options(**given).load()
+
+    return read
