@@ -10,7 +10,7 @@ from typing import Any
 from penstock.sql.connecting.names import find_connector
 from penstock.sql.errors import NotSupportedYet, StatementError, nearest
 from penstock.sql.grammar.parser import Parsed, parse_piece
-from penstock.sql.grammar.splitting import pieces
+from penstock.sql.grammar.splitting import Piece, pieces
 from penstock.sql.running import connector_changes, connector_views
 from penstock.sql.running.home import Home
 from penstock.sql.running.results import Answer, Result, message
@@ -72,10 +72,14 @@ class SqlSession:
         refused; any PenstockError of Kafka Connect or the brokers.
         """
         for piece in pieces(script):
-            parsed = parse_piece(piece, self.variables)
-            yield from self._answers(parsed)
+            yield from self.answers(self.parsed(piece))
 
-    def _answers(self, parsed: Parsed) -> Iterator[Ran]:
+    def parsed(self, piece: Piece) -> Parsed:
+        """A statement, with the variables that there are now."""
+        return parse_piece(piece, self.variables)
+
+    def answers(self, parsed: Parsed) -> Iterator[Ran]:
+        """Run one statement; a script has an answer per statement."""
         if isinstance(parsed.statement, se.RunScript):
             yield from self._script(parsed.statement)
         else:
@@ -92,10 +96,10 @@ class SqlSession:
         self._depth += 1
         try:
             for piece in pieces(script):
-                parsed = parse_piece(piece, self.variables)
+                parsed = self.parsed(piece)
                 if not isinstance(parsed.statement, IN_SCRIPTS):
                     raise StatementError(f"A script cannot have this statement: {parsed.masked}")
-                yield from self._answers(parsed)
+                yield from self.answers(parsed)
         finally:
             self._depth -= 1
 
@@ -168,7 +172,7 @@ class SqlSession:
             "STREAMS": lambda: listing.sources(self.home, "STREAM"),
             "TABLES": lambda: listing.sources(self.home, "TABLE"),
             "TOPICS": lambda: listing.shown_topics(self.home, every=statement.every),
-            "QUERIES": listing.queries,
+            "QUERIES": lambda: listing.queries(self.home),
             "FUNCTIONS": listing.functions,
             "TYPES": self._types,
             "PROPERTIES": lambda: listing.pairs(
@@ -181,8 +185,7 @@ class SqlSession:
     def _types(self) -> Result:
         from penstock.sql.running import listing
 
-        found = {name: str(kind) for name, kind in self.home.catalog.types().items()}
-        return listing.pairs("type_list", ("Type Name", "Schema"), found)
+        return listing.types(self.home.catalog.types())
 
     def _describe(self, statement: so.Describe) -> Result:
         """A stream or table of that name, else a connector."""
@@ -210,7 +213,8 @@ class SqlSession:
 
         found = self.home.catalog.sources(statement.what.removesuffix("S")).values()
         every = [listing.described(each, extended=statement.extended) for each in found]
-        entity = {"@type": "source_descriptions", "sources": [each.entity for each in every]}
+        told = [each.entity["sourceDescription"] for each in every]
+        entity = {"@type": "source_descriptions", "sourceDescriptions": told}
         return Result(entity, tuple(part for each in every for part in each.parts))
 
     # Queries.

@@ -47,14 +47,24 @@ def create(home: Home, statement: so.CreateSource, masked: str) -> Result:
         raise AlreadyExists(f"A {taken.kind.lower()} with the name {taken.name} already exists.")
     given = _properties(statement)
     topic = _topic(home, statement, given)
+    home.refuse_closed(topic)
     source = _declared(home, statement, given, topic)
     _ensure_topic(home, topic, given)
-    home.catalog.put(replace(source, statement=masked))
-    done = framed(f"{statement.kind} CREATED", commandId=f"{statement.kind.lower()}/{source.name}")
+    number = home.catalog.put(replace(source, statement=masked))
+    done = framed(
+        f"{statement.kind} CREATED",
+        commandId=_command(statement.kind, source.name, "create"),
+        commandSequenceNumber=number,
+    )
     if statement.columns:
         return done
     told = Lines(f"{source.name} over topic {topic}: {_columns_told(source)}")
     return Result(done.entity, (*done.parts, told))
+
+
+def _command(kind: str, name: str, verb: str) -> str:
+    """ksqlDB's name for a change: ``stream/`S`/create``."""
+    return f"{kind.lower()}/`{name}`/{verb}"
 
 
 def _columns_told(source: Source) -> str:
@@ -203,12 +213,17 @@ def drop(home: Home, statement: so.DropSource) -> Result:
         raise StatementError(f"{source.name} is a {source.kind.lower()}: use DROP {source.kind}.")
     if statement.delete_topic:
         _delete_topic(home, source)
-    home.catalog.remove(source.name)
+    number = home.catalog.remove(source.name)
     gone = f" and topic {source.topic}" if statement.delete_topic else ""
-    return message(f"Dropped {source.kind.lower()} {source.name}{gone}.")
+    return message(
+        f"Dropped {source.kind.lower()} {source.name}{gone}.",
+        commandId=_command(source.kind, source.name, "drop"),
+        commandSequenceNumber=number,
+    )
 
 
 def _delete_topic(home: Home, source: Source) -> None:
+    home.refuse_closed(source.topic)
     shared = [
         each.name
         for each in home.catalog.sources().values()
@@ -230,8 +245,12 @@ def add_columns(home: Home, statement: so.AddColumns) -> Result:
         raise StatementError("Keys cannot be added: declare it anew with CREATE OR REPLACE.")
     changed = replace(source, columns=(*source.columns, *new))
     _check(so.CreateSource(source.kind, source.name, (), ()), changed.columns)
-    home.catalog.put(changed)
-    return message(f"Altered {source.kind.lower()} {source.name}.")
+    number = home.catalog.put(changed)
+    return message(
+        f"Altered {source.kind.lower()} {source.name}.",
+        commandId=_command(source.kind, source.name, "alter"),
+        commandSequenceNumber=number,
+    )
 
 
 def create_type(home: Home, statement: so.CreateType) -> Result:
@@ -240,8 +259,13 @@ def create_type(home: Home, statement: so.CreateType) -> Result:
         if statement.if_not_exists:
             return warning(f"Type {statement.name} already exists")
         raise AlreadyExists(f"A type with the name {statement.name} already exists.")
-    home.catalog.put_type(statement.name, resolved_type(statement.type, home.catalog.types()))
-    return message(f"Registered custom type with name '{statement.name}'.")
+    kind = resolved_type(statement.type, home.catalog.types())
+    number = home.catalog.put_type(statement.name, kind)
+    return message(
+        f"Registered custom type with name '{statement.name}'.",
+        commandId=_command("type", statement.name, "create"),
+        commandSequenceNumber=number,
+    )
 
 
 def drop_type(home: Home, statement: so.DropType) -> Result:
@@ -251,5 +275,9 @@ def drop_type(home: Home, statement: so.DropType) -> Result:
             return warning(f"Type {statement.name} does not exist")
         hint = nearest(statement.name, home.catalog.types())
         raise StatementError(f"There is no type {statement.name}.{hint}")
-    home.catalog.remove_type(statement.name)
-    return message(f"Type '{statement.name}' dropped.")
+    number = home.catalog.remove_type(statement.name)
+    return message(
+        f"Type '{statement.name}' dropped.",
+        commandId=_command("type", statement.name, "drop"),
+        commandSequenceNumber=number,
+    )
