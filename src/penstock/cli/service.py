@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from penstock.consumers.sweeper import SWEEP_SECONDS, Sweeper
 from penstock.kafka.clients import Connection
@@ -17,9 +16,6 @@ from penstock.runtime.config.listeners import advertised
 from penstock.runtime.config.provider_config import providers_of
 from penstock.runtime.config.rest_config import RestConfig
 from penstock.runtime.worker import Worker, WorkerConfig
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 HOST = "127.0.0.1"
 
@@ -75,10 +71,8 @@ class Service:
         return self.worker.config.own_topics()
 
     def _sql(self, herder: HerderApi) -> SqlApi:
-        return SqlApi(herder, self._connection, self._spark, self._own_topics)
-
-    def _spark(self) -> SparkSession:
-        return self.worker.spark()
+        spark = lambda: self.worker.spark()  # noqa: E731, PLW0108 (only a query needs it)
+        return SqlApi(herder, self._connection, spark, self._own_topics)
 
     def serve(self) -> None:
         """Answer requests; health says that the worker is starting."""

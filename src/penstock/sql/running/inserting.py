@@ -27,7 +27,9 @@ NewRecord = tuple[bytes | None, bytes, int]
 def insert(home: Home, statement: InsertValues) -> Result:
     """Write the rows; returns when they are stored."""
     source = writable(home, statement.target)
-    records = [_record(source, _row(source, statement.columns, row)) for row in statement.rows]
+    records = [
+        _record(source, literal_row(source, statement.columns, row)) for row in statement.rows
+    ]
     store(home, source.topic, records)
     count = len(records)
     return message(f"Inserted {count} row{'' if count == 1 else 's'} into {source.name}")
@@ -55,7 +57,8 @@ def record_of(source: Source, given: Mapping[str, Any]) -> NewRecord:
     return _record(source, row)
 
 
-def _row(source: Source, names: tuple[str, ...], values: tuple[ex.Expression, ...]) -> Row:
+def literal_row(source: Source, names: tuple[str, ...], values: tuple[ex.Expression, ...]) -> Row:
+    """The row that literals stand for: in all columns, or in those that are named."""
     known = [column.name for column in source.columns]
     wanted = list(names) or known
     for name in wanted:

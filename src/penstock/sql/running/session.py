@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from penstock.sql.connecting.names import find_connector
 from penstock.sql.errors import NotSupportedYet, StatementError, nearest
@@ -14,11 +15,15 @@ from penstock.sql.grammar.splitting import Piece, pieces
 from penstock.sql.running import connector_changes, connector_views
 from penstock.sql.running.home import Home
 from penstock.sql.running.results import Answer, Result, message
+from penstock.sql.statements import asserts as aa
 from penstock.sql.statements import connectors as co
 from penstock.sql.statements import queries as qu
 from penstock.sql.statements import settings as se
 from penstock.sql.statements import sources as so
 from penstock.sql.statements.statement import Statement
+
+if TYPE_CHECKING:
+    from penstock.sql.running.asserting import Asserter
 
 IN_SCRIPTS = (
     se.SetProperty,
@@ -108,6 +113,7 @@ class SqlSession:
             **self._of_connectors(),
             **self._of_sources(masked),
             **self._of_queries(),
+            **self._of_tests(),
             se.SetProperty: self._set,
             se.UnsetProperty: self._unset,
             se.Define: self._define,
@@ -153,7 +159,7 @@ class SqlSession:
 
         home = self.home
         return {
-            so.CreateSource: lambda s: sources.create(home, s, masked),
+            so.CreateSource: lambda s: self._create_source(s, masked),
             so.DropSource: lambda s: sources.drop(home, s),
             so.AddColumns: lambda s: sources.add_columns(home, s),
             so.CreateType: lambda s: sources.create_type(home, s),
@@ -162,6 +168,13 @@ class SqlSession:
             so.Describe: self._describe,
             so.DescribeAll: self._describe_all,
         }
+
+    def _create_source(self, statement: so.CreateSource, masked: str) -> Result:
+        from penstock.sql.running import from_connector, sources
+
+        if statement.connector is not None:
+            return from_connector.create(self.home, statement)
+        return sources.create(self.home, statement, masked)
 
     def _show(self, statement: so.Show) -> Result:
         from penstock.sql.running import listing
@@ -259,6 +272,26 @@ class SqlSession:
             f"{statement.verb.upper()} of persistent queries, of which there are none; for a "
             f"connector: {statement.verb.upper()} CONNECTOR {statement.query_id};"
         )
+
+    # Tests.
+
+    def _of_tests(self) -> dict[type, Callable[[Any], Answer]]:
+        return {
+            aa.AssertValues: self._assert_values,
+            aa.AssertSource: self._assert_source,
+        }
+
+    def _assert_values(self, statement: aa.AssertValues) -> Result:
+        return self._asserter.values(statement)
+
+    def _assert_source(self, statement: aa.AssertSource) -> Result:
+        return self._asserter.source(statement)
+
+    @cached_property
+    def _asserter(self) -> Asserter:
+        from penstock.sql.running.asserting import Asserter
+
+        return Asserter(self.home)
 
     # The session itself.
 

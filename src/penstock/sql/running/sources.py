@@ -11,11 +11,8 @@ from penstock.kafka import topics
 from penstock.sql.catalog.inference import keyed, value_columns
 from penstock.sql.catalog.sampling import sample_of
 from penstock.sql.catalog.source import FORMATS, PSEUDO, Source
-from penstock.sql.connecting.connect_api import Connect
-from penstock.sql.connecting.names import connector_named
 from penstock.sql.errors import AlreadyExists, NotSupportedYet, StatementError, nearest
 from penstock.sql.planning.spark_types import resolved, resolved_type
-from penstock.sql.running.connector_views import used_topics
 from penstock.sql.running.home import Home
 from penstock.sql.running.results import Lines, Result, framed, message, warning
 from penstock.sql.statements import sources as so
@@ -40,13 +37,10 @@ Properties = Mapping[str, str]
 
 def create(home: Home, statement: so.CreateSource, masked: str) -> Result:
     """Declare a stream or table over a topic."""
-    taken = home.catalog.find(statement.name)
-    if taken is not None and not statement.or_replace:
-        if statement.if_not_exists:
-            return warning(f"{taken.kind.capitalize()} {taken.name} already exists")
-        raise AlreadyExists(f"A {taken.kind.lower()} with the name {taken.name} already exists.")
+    if (taken := already(home, statement)) is not None:
+        return taken
     given = _properties(statement)
-    topic = _topic(home, statement, given)
+    topic = _topic(given)
     home.refuse_closed(topic)
     source = _declared(home, statement, given, topic)
     _ensure_topic(home, topic, given)
@@ -60,6 +54,16 @@ def create(home: Home, statement: so.CreateSource, masked: str) -> Result:
         return done
     told = Lines(f"{source.name} over topic {topic}: {_columns_told(source)}")
     return Result(done.entity, (*done.parts, told))
+
+
+def already(home: Home, statement: so.CreateSource) -> Result | None:
+    """What to answer if there is one of that name; AlreadyExists if that is a mistake."""
+    taken = home.catalog.find(statement.name)
+    if taken is None or statement.or_replace:
+        return None
+    if statement.if_not_exists:
+        return warning(f"{taken.kind.capitalize()} {taken.name} already exists")
+    raise AlreadyExists(f"A {taken.kind.lower()} with the name {taken.name} already exists.")
 
 
 def _command(kind: str, name: str, verb: str) -> str:
@@ -82,22 +86,11 @@ def _properties(statement: so.CreateSource) -> dict[str, str]:
     return given
 
 
-def _topic(home: Home, statement: so.CreateSource, given: Properties) -> str:
+def _topic(given: Properties) -> str:
     topic = given.get("KAFKA_TOPIC") or given.get("TOPIC")
-    if statement.connector is not None:
-        return topic or _only_topic(home.connect, statement.connector)
     if not topic:
         raise StatementError("WITH needs KAFKA_TOPIC, the topic that it is over.")
     return topic
-
-
-def _only_topic(connect: Connect, given: str) -> str:
-    name = connector_named(connect, given)
-    found = used_topics(connect, name)
-    if len(found) != 1:
-        told = f"has {len(found)} topics ({', '.join(found)})" if found else "has no topic yet"
-        raise StatementError(f"Connector {name} {told}: say which with WITH (KAFKA_TOPIC='…').")
-    return found[0]
 
 
 def _declared(home: Home, statement: so.CreateSource, given: Properties, topic: str) -> Source:

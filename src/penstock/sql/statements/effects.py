@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from penstock.sql.statements import asserts as aa
 from penstock.sql.statements import connectors as co
 from penstock.sql.statements import queries as qu
 from penstock.sql.statements import settings as se
@@ -9,6 +10,8 @@ from penstock.sql.statements import sources as so
 from penstock.sql.statements.statement import Statement
 
 LOOKS = (
+    aa.AssertValues,
+    aa.AssertSource,
     co.ShowConnectors,
     co.DescribeConnector,
     co.ShowPlugins,
