@@ -1,5 +1,7 @@
 """ksqlDB's endpoints on a real worker, broker and Spark, over HTTP/1.1."""
 
+# ruff: noqa: S608 - statements are what is tested here
+
 from __future__ import annotations
 
 import json
@@ -61,6 +63,10 @@ def refused(http: httpx.Client, sql: str, path: str = "/ksql") -> Json:
 def listed(http: httpx.Client) -> list[str]:
     (entity,) = run(http, "SHOW QUERIES;")
     return [each["id"] for each in entity["queries"]]
+
+
+def has_ended(query_id: str) -> bool:
+    return query_id not in {thread.name for thread in threading.enumerate()}
 
 
 def test_streams_over_rest(http: httpx.Client, topics: Topics, name: str) -> None:
@@ -129,10 +135,7 @@ def test_a_push_query_ends_when_its_client_goes_away(http: httpx.Client, name: s
         run(http, "INSERT INTO s VALUES (7);")
         assert json.loads(next(lines)) == [7]
     eventually(lambda: listed(http) == [], what="the end of the query")
-    eventually(
-        lambda: not [t for t in threading.enumerate() if t.name == query_id],
-        what="the end of its thread",
-    )
+    eventually(lambda: has_ended(query_id), what="the end of its thread")
     with http.stream("POST", "/query-stream", json=push) as answer:
         lines = answer.iter_lines()
         query_id = json.loads(next(lines))["queryId"]
@@ -189,3 +192,19 @@ def test_records_that_cannot_be_read_are_counted_and_told(
         "finalMessage": f"Query Completed 2 records of topic {name} skipped: "
         "the value is no JSON object."
     }
+
+
+@pytest.mark.heavy
+def test_the_jobs_of_a_query_end_when_its_client_goes_away(http: httpx.Client, name: str) -> None:
+    values = ", ".join(f"({number})" for number in range(200))
+    run(
+        http,
+        f"CREATE STREAM s (n INT) WITH (KAFKA_TOPIC='{name}', PARTITIONS=1);"
+        f"INSERT INTO s VALUES {values};",
+    )
+    joins = " ".join(f"JOIN s s{number} ON s0.n < s{number}.n + 1000" for number in range(1, 6))
+    query = {"sql": f"SELECT COUNT(*) FROM s s0 {joins};"}  # of 200 ** 6 rows
+    with http.stream("POST", "/query-stream", json=query) as answer:
+        query_id = json.loads(next(answer.iter_lines()))["queryId"]
+        assert not has_ended(query_id)
+    eventually(lambda: has_ended(query_id), within=60, what="the end of its Spark jobs")
