@@ -6,7 +6,7 @@ import logging
 import queue
 import threading
 import uuid
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator, MutableMapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -89,7 +89,14 @@ class Listened:
         except Exception as error:  # noqa: BLE001 (the status is sent: it can only be told here)
             yield self.form.failed(_told(error))
             return
-        yield self.form.end(" ".join([answer.note, *answer.warnings()]).strip())
+        yield self.form.end(" ".join([answer.note, *self._warnings(answer)]).strip())
+
+    def _warnings(self, answer: Rows) -> Sequence[str]:
+        """In the log as well: not every form has a place for them."""
+        found = answer.warnings()
+        for text in found:
+            log.warning("%s: %s", self.id, text)
+        return found
 
     def _put(self, text: str | None) -> bool:
         """Whether it was put: not if nobody listens any more."""
