@@ -62,27 +62,27 @@ SELECT * FROM s EMIT CHANGES;
 """
 PROBLEMS = {
     "another has the same topic": (
-        14,
+        15,
         "record 1 of T (topic its-topic) differs:\n    V: expected 'y', found 'x'",
     ),
-    "an error that is not expected": (21, "There is no stream or table NOTHING."),
+    "an error that is not expected": (22, "There is no stream or table NOTHING."),
     "an error that does not come": (0, "expected an error, but there was none."),
     "a record that is missing": (
-        29,
+        30,
         "expected record 1 of S, but topic its-topic has 0 records only.",
     ),
     "other columns": (
-        33,
+        34,
         "S is not as asserted:\n    kind: expected 'TABLE', found 'STREAM'\n"
         "    columns: expected 'N BIGINT', found 'N INTEGER'\n"
         "    KAFKA_TOPIC: expected 'other', found 'its-topic'",
     ),
     "a record that is no tombstone": (
-        38,
+        39,
         "record 1 of T (topic its-topic) differs:\n    value: expected 'none', found 'some'",
     ),
-    "no connectors": (41, "`penstock sql test` runs no connectors: insert records instead."),
-    "no end": (45, "In a test, a query needs an end: add a LIMIT."),
+    "no connectors": (42, "`penstock sql test` runs no connectors: insert records instead."),
+    "no end": (46, "In a test, a query needs an end: add a LIMIT."),
 }
 
 
