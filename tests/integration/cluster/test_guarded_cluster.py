@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import ssl
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from certificates import Certificate, make_authority, make_certificate
@@ -138,50 +136,3 @@ def refused_for_its_certificate(estranged: WorkerProcess, name: str) -> bool:
     passed_on = "could not forward a request to the leader: worker "
     lines = [line for line in estranged.log().splitlines() if passed_on in line]
     return any("certificate verify failed" in line for line in lines)
-
-
-def asked_in_sql(worker: WorkerProcess, user: str, statements: str) -> httpx.Response:
-    context = ssl.create_default_context(cafile=str(worker.folder.parent / "ours.crt"))
-    headers = {"Authorization": f"Bearer {user}.{SECRET}"}
-    with httpx.Client(verify=context, trust_env=False, timeout=90, headers=headers) as client:
-        return client.post(f"{worker.url}/ksql", json={"ksql": statements})
-
-
-def test_statements_are_passed_on_one_by_one_in_the_name_of_their_user(
-    workers: list[WorkerProcess],
-) -> None:
-    create = (
-        "CREATE SOURCE CONNECTOR in-sql WITH (connector.class=FileStreamSource, file=x, topic=t);"
-    )
-    for worker in workers[:2]:
-        looked = asked_in_sql(worker, "ann", "SHOW CONNECTORS;")
-        assert (looked.status_code, looked.json()[0]["@type"]) == (200, "connector_list")
-        refused = asked_in_sql(worker, "ann", create)
-        assert (refused.status_code, refused.json()["error_code"]) == (403, 40300)
-        script = (
-            f"SHOW CONNECTOR PLUGINS; {create} DESCRIBE CONNECTOR in-sql; DROP CONNECTOR in-sql;"
-        )
-        done = eventually_done(worker, script)
-        assert [each["@type"] for each in done] == [
-            "connector_plugins_list",
-            "connector_info",
-            "connector_description",
-            "drop_connector",
-        ]
-    leader, follower, _ = workers
-    assert {line["who"] for line in audit_of(leader, "in-sql")} == {"bob"}
-    assert audit_of(follower, "in-sql") == [], "the leader has made both"
-
-
-def eventually_done(worker: WorkerProcess, script: str) -> Any:
-    """A new connector is known to a follower a moment after the leader has answered."""
-    answers: list[httpx.Response] = []
-
-    def is_done() -> bool:
-        answers.append(asked_in_sql(worker, "bob", script))
-        if answers[-1].status_code != 200:
-            asked_in_sql(worker, "bob", "DROP CONNECTOR IF EXISTS in-sql;")
-        return answers[-1].status_code == 200
-
-    eventually(is_done, within=60, what="all statements")
-    return answers[-1].json()

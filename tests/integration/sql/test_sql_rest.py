@@ -1,7 +1,5 @@
 """ksqlDB's endpoints on a real worker, broker and Spark, over HTTP/1.1."""
 
-# ruff: noqa: S608 - statements are what is tested here
-
 from __future__ import annotations
 
 import json
@@ -192,19 +190,3 @@ def test_records_that_cannot_be_read_are_counted_and_told(
         "finalMessage": f"Query Completed 2 records of topic {name} skipped: "
         "the value is no JSON object."
     }
-
-
-@pytest.mark.heavy
-def test_the_jobs_of_a_query_end_when_its_client_goes_away(http: httpx.Client, name: str) -> None:
-    values = ", ".join(f"({number})" for number in range(200))
-    run(
-        http,
-        f"CREATE STREAM s (n INT) WITH (KAFKA_TOPIC='{name}', PARTITIONS=1);"
-        f"INSERT INTO s VALUES {values};",
-    )
-    joins = " ".join(f"JOIN s s{number} ON s0.n < s{number}.n + 1000" for number in range(1, 6))
-    query = {"sql": f"SELECT COUNT(*) FROM s s0 {joins};"}  # of 200 ** 6 rows
-    with http.stream("POST", "/query-stream", json=query) as answer:
-        query_id = json.loads(next(answer.iter_lines()))["queryId"]
-        assert not has_ended(query_id)
-    eventually(lambda: has_ended(query_id), within=60, what="the end of its Spark jobs")
