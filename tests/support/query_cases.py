@@ -1,4 +1,4 @@
-"""The queries of tests/data/sql/queries.yaml."""
+"""The queries of tests/data/sql/queries*.yaml."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from penstock.sql.statements.queries import Select
 from penstock.sql.statements.sources import CreateSource
 from project_scripts import ROOT
 
-CASES: list[dict[str, Any]] = yaml.safe_load((ROOT / "tests/data/sql/queries.yaml").read_text())
+FILES = sorted((ROOT / "tests/data/sql").glob("queries*.yaml"))
+CASES: list[dict[str, Any]] = [case for file in FILES for case in yaml.safe_load(file.read_text())]
 
 
 def title(case: dict[str, Any]) -> str:
@@ -25,9 +26,15 @@ def declared(text: str) -> Source:
     statement = parse(text)
     assert isinstance(statement, CreateSource)
     given = {key.upper(): value or "" for key, value in statement.properties}
-    form = given.get("VALUE_FORMAT", "JSON")
     return Source(
-        statement.kind, statement.name, given["KAFKA_TOPIC"], statement.columns, value_format=form
+        statement.kind,
+        statement.name,
+        given["KAFKA_TOPIC"],
+        statement.columns,
+        key_format=given.get("KEY_FORMAT", "KAFKA"),
+        value_format=given.get("VALUE_FORMAT", "JSON"),
+        delimiter=given.get("VALUE_DELIMITER", ","),
+        timestamp=given.get("TIMESTAMP", ""),
     )
 
 

@@ -10,6 +10,8 @@ from penstock.kafka.clients import Connection
 from penstock.rest import RestServer, create_app, listen
 from penstock.rest.access.protection import Protection
 from penstock.rest.consumers_api import ConsumersApi
+from penstock.rest.herder_api import HerderApi
+from penstock.rest.sql.api import SqlApi
 from penstock.runtime.config.listeners import advertised
 from penstock.runtime.config.provider_config import providers_of
 from penstock.runtime.config.rest_config import RestConfig
@@ -47,7 +49,8 @@ class Service:
             config, embedded_kafka_port=kafka_port, worker_id=address, tls=rest.tls
         )
         consumers = ConsumersApi(self._connection, self._own_topics)
-        app = create_app(self.worker.herder, rest.host_names, protection, consumers)
+        app = create_app(self.worker.herder, rest.host_names, protection, consumers, self._sql)
+        self._app = app
         self._sweeper = Sweeper(self._connection, self.worker.herder.leads, SWEEP_SECONDS)
         self.rest = RestServer(app, host, port, listener, rest.tls)
 
@@ -67,6 +70,10 @@ class Service:
     def _own_topics(self) -> Collection[str]:
         return self.worker.config.own_topics()
 
+    def _sql(self, herder: HerderApi) -> SqlApi:
+        spark = lambda: self.worker.spark()  # noqa: E731, PLW0108 (only a query needs it)
+        return SqlApi(herder, self._connection, spark, self._own_topics)
+
     def serve(self) -> None:
         """Answer requests; health says that the worker is starting."""
         self.rest.start()
@@ -79,6 +86,7 @@ class Service:
     def stop(self) -> None:
         """Stop both: REST first, so that no request reaches a worker that is going down."""
         self._sweeper.stop()
+        self._app.state.sql.close()
         try:
             self.rest.stop()
         finally:

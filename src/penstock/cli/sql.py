@@ -16,6 +16,7 @@ import typer
 from penstock.cli.brokers import BootstrapServers, CommandConfig, connection_to
 from penstock.cli.discovery import connect
 from penstock.cli.paths import state_dir
+from penstock.cli.sql_test import run_tests
 from penstock.cli.streams import examples
 from penstock.sdk.errors import PenstockError, UserError
 
@@ -28,6 +29,7 @@ EXAMPLES = examples(
     'penstock sql -e "SHOW CONNECTORS;"',
     "penstock sql -f pipeline.sql --define user=app",
     'penstock sql -e "SELECT * FROM users LIMIT 3;" --output json',
+    "penstock sql test tests/",
     "penstock sql --connect-url https://connect.example:8083",
 )
 
@@ -67,8 +69,18 @@ Output = Annotated[
     Form, typer.Option("-o", "--output", help="table; json: an object per line; csv.")
 ]
 
+Tests = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[test DIR]",
+        help="Run the tests in the SQL files of a folder, on a Kafka of their own.",
+        show_default=False,
+    ),
+]
+
 
 def sql(
+    tests: Tests = None,
     *,
     execute: Execute = None,
     file: File = None,
@@ -83,6 +95,9 @@ def sql(
     Without -e and -f there is a prompt; Ctrl-C ends a query, Ctrl-D the prompt. Statements that
     are piped in are run as a file is. The first statement that fails ends the run with 1.
     """
+    if tests:
+        run_tests(_place(tests))
+        return
     scripts = [*(execute or ()), *(_read(path) for path in file or ())]
     if not scripts and not sys.stdin.isatty():
         scripts = [sys.stdin.read()]
@@ -93,6 +108,14 @@ def sql(
                 _run(session, out, script)
         else:
             _converse(session, out)
+
+
+def _place(words: list[str]) -> Path:
+    if words[0] != "test" or len(words) != 2:
+        raise typer.BadParameter(
+            'There is `penstock sql test DIR`, and `penstock sql -e "…"` for statements.'
+        )
+    return Path(words[1])
 
 
 def _read(path: Path) -> str:

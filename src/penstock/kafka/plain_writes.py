@@ -10,13 +10,16 @@ from penstock.kafka.errors import BrokerUnavailable, describe
 WRITE_SECONDS = 20.0
 
 
-def send_one(connection: Connection, topic: str, key: str, value: bytes | None) -> None:
-    """Write one record and wait until it is stored; BrokerUnavailable if that times out."""
+def send_one(connection: Connection, topic: str, key: str, value: bytes | None) -> int:
+    """Write one record and wait until it is stored; its offset. BrokerUnavailable if it is not."""
     failures: list[KafkaError] = []
+    offsets: list[int] = []
 
-    def reported(error: KafkaError | None, _: Message) -> None:
+    def reported(error: KafkaError | None, stored: Message) -> None:
         if error is not None:
             failures.append(error)
+        else:
+            offsets.append(stored.offset() or 0)
 
     writer = producer(connection, **{"message.timeout.ms": int(WRITE_SECONDS * 1000)})
     try:
@@ -26,3 +29,4 @@ def send_one(connection: Connection, topic: str, key: str, value: bytes | None) 
         raise BrokerUnavailable(describe(error)) from error
     if unsent or failures:
         raise BrokerUnavailable(describe(failures[0]) if failures else "no answer in time")
+    return offsets[0]

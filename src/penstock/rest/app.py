@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any
 
 from fastapi import Depends, FastAPI
@@ -27,8 +27,13 @@ from penstock.rest.routes import loggers as routes_loggers
 from penstock.rest.routes import metrics as routes_metrics
 from penstock.rest.routes import offsets as routes_offsets
 from penstock.rest.routes import plugins as routes_plugins
+from penstock.rest.routes import sql as routes_sql
 from penstock.rest.routes import worker as routes_worker
+from penstock.rest.sql.api import SqlApi
+from penstock.rest.sql.failures import Failure
 
+MakeSql = Callable[[HerderApi], SqlApi]
+"""From the herder, with its secrets hidden and its changes in the audit, to SQL over it."""
 # Named for all statuses at once, since FastAPI would else announce its own 422, which never comes.
 FAILURES: dict[int | str, dict[str, Any]] = {
     "default": {"model": errors.ErrorMessage, "description": "What went wrong"}
@@ -40,13 +45,15 @@ def create_app(
     host_names: Collection[str] = ("localhost",),
     protection: Protection | None = None,
     consumers: ConsumersApi | None = None,
+    sql: MakeSql | None = None,
 ) -> FastAPI:
     """Make the application that serves ``herder``.
 
     It may be served before the herder's worker has started: until then all but ``/``, ``/health``
     and the loggers answer 503. ``host_names`` are the names under which clients may address it,
     beside any plain address. Without ``protection`` everybody who reaches it may do everything;
-    secrets are hidden in any case. With ``consumers`` it answers about these and about topics too.
+    secrets are hidden in any case. With ``consumers`` it answers about these and about topics too,
+    and with ``sql`` it runs statements.
     """
     protection = protection or Protection()
     app = FastAPI(
@@ -63,6 +70,10 @@ def create_app(
     )
     app.state.calls = Calls(masked)
     app.state.consumers = consumers
+    if sql is not None:
+        app.state.sql = sql(masked)
+        app.include_router(routes_sql.health)
+        app.exception_handler(Failure)(routes_sql.failed)
     app.include_router(routes_worker.router)
     if protection.admin:
         app.include_router(routes_loggers.router)
@@ -73,6 +84,7 @@ def create_app(
         routes_plugins,
         routes_internal,
         *((routes_consumers,) if consumers else ()),
+        *((routes_sql,) if sql else ()),
     ):
         app.include_router(routes.router, dependencies=[Depends(refuse_while_starting)])
     errors.install(app)

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from penstock.embedded import EmbeddedBroker, Jars, Java, ensure_jars, find_java
 from penstock.engine.driver.session import LazySession, SparkSettings
@@ -31,6 +31,7 @@ from penstock.runtime.cluster.leadership import Duties
 from penstock.runtime.cluster.peers import Peers
 from penstock.runtime.config.rest_config import Tls
 from penstock.runtime.config.worker_config import WorkerConfig
+from penstock.runtime.errors import Unavailable
 from penstock.runtime.herder import Herder
 from penstock.runtime.plugins import Plugins
 from penstock.runtime.running.auto_restart import AutoRestarter
@@ -43,6 +44,9 @@ from penstock.runtime.running.scheduler import Scheduler
 from penstock.runtime.sink_keeper import SinkKeeper
 from penstock.runtime.stores.foreign_lead import ForeignLead
 from penstock.runtime.stores.stores import Stores
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 __all__ = ["Worker", "WorkerConfig"]
 
@@ -73,6 +77,7 @@ class Worker:
         self._kafka_port = embedded_kafka_port
         self._broker: EmbeddedBroker | None = None
         self._undo: list[Callable[[], None]] = [self.herder.close]
+        self._session: LazySession | None = None
         self._stopped = threading.Event()
 
     @property
@@ -204,6 +209,12 @@ class Worker:
         stores.roster.on_assignment = assigned
         stores.roster.on_worker = cluster.ask_for_balance
 
+    def spark(self) -> SparkSession:
+        """The session that its connectors use, which this starts if need be."""
+        if self._session is None:
+            raise Unavailable("The worker is starting: it has no Spark yet.")
+        return self._session.get()
+
     def _engine(self, java: Java, jars: Jars) -> Engine:
         settings = SparkSettings(
             data_dir=self.config.data_dir,
@@ -212,7 +223,8 @@ class Worker:
             worker_config=self.config.spark(),
         )
         heartbeats = HeartbeatServer(settings.driver_host)
-        engine = Engine(LazySession(settings), heartbeats, self.config.limits())
+        self._session = LazySession(settings)
+        engine = Engine(self._session, heartbeats, self.config.limits())
         self._undo.append(engine.stop)
         return engine
 

@@ -12,7 +12,9 @@ from pyspark.sql import SparkSession
 from penstock.runtime.worker import Worker
 from penstock.sql.planning.decoding import rows_of
 from penstock.sql.running.home import Home
-from penstock.sql.running.queries import _fetched, analysed
+from penstock.sql.running.queries import _fetched
+from penstock.sql.running.results import Stop
+from penstock.sql.running.views import Skipped, analysed
 from query_cases import CASES, plan_of, records_of, title
 
 
@@ -47,7 +49,7 @@ def asked(spark: SparkSession, case: dict[str, Any]) -> tuple[list[str], list[li
         text = rows_of(source, f"{view}_raw", latest=source.kind == "TABLE")
         analysed(spark, text).createOrReplaceTempView(view)
     frame = analysed(spark, plan.text)
-    return frame.columns, [[plain(v) for v in row] for row in _fetched(frame)]
+    return frame.columns, [[plain(v) for v in row] for row in _fetched(frame, Stop(), Skipped())]
 
 
 def plain(value: Any) -> Any:

@@ -37,8 +37,8 @@ def test_what_is_open_is_named() -> None:
 
 def test_the_topics_of_a_worker() -> None:
     stores = ["penstock-configs", "penstock-offsets", "penstock-status"]
-    defaults = [*stores, "penstock-workers", "penstock-sink-offsets"]
+    defaults = [*stores, "penstock-workers", "penstock-sink-offsets", "penstock-sql-catalog"]
     assert internal_topics({}) == defaults
     given = {"group.id": "g", "status.storage.topic": "s"}
-    own = ["g-workers", "g-sink-offsets"]
+    own = ["g-workers", "g-sink-offsets", "penstock-sql-catalog"]
     assert internal_topics(given) == ["penstock-configs", "penstock-offsets", "s", *own]

@@ -10,6 +10,7 @@ from penstock.kafka.acl_look import AclLook, Guard, look_at_acls
 from penstock.kafka.names import sink_copies_topic, worker_topic
 from penstock.runtime.config.rest_config import is_loopback
 from penstock.runtime.config.worker_config import WORKER, group_of
+from penstock.sql.running.home import CATALOG_TOPIC
 
 NAME = "topic access"
 TOPICS = ("config.storage.topic", "offset.storage.topic", "status.storage.topic")
@@ -25,10 +26,11 @@ def check_access(asked: Asked) -> list[Finding]:
 
 
 def internal_topics(properties: Mapping[str, str]) -> list[str]:
-    """Where a worker with these properties keeps configs, offsets, states and positions."""
+    """Where a worker with these properties keeps configs, offsets, states and positions, and SQL
+    its streams and tables."""
     stores = (properties.get(key) or WORKER[key].default for key in TOPICS)
     group = group_of(properties)
-    return [*stores, worker_topic(group), sink_copies_topic(group)]
+    return [*stores, worker_topic(group), sink_copies_topic(group), CATALOG_TOPIC]
 
 
 def access_findings(look: AclLook, brokers: str) -> list[Finding]:

@@ -1,7 +1,7 @@
 """Who may do what: read looks, operate changes connectors, admin changes the worker.
 
-Every request passes here. ``/health`` is open, for probes. Requests that another worker of the
-cluster forwards are signed, and pass as the one they were signed for.
+Every request passes here. ``/health`` and ``/healthcheck`` are open, for probes. Requests that
+another worker of the cluster forwards are signed, and pass as the one they were signed for.
 """
 
 from __future__ import annotations
@@ -25,6 +25,9 @@ from penstock.runtime.cluster.peers import NOT_A_PEER
 from penstock.runtime.stores.session_keys import in_form
 
 LOOKS = frozenset({"GET", "HEAD", "OPTIONS"})
+OPEN = frozenset({"/health", "/healthcheck"})
+SQL = frozenset({"/ksql", "/query", "/query-stream", "/close-query"})
+"""What each statement needs is looked at when it is known which they are."""
 PEER_HEADER = "x-connect-authorization"
 
 
@@ -98,12 +101,12 @@ class Auth:
 
 def is_open(method: str, path: str) -> bool:
     """Whether it needs no authentication."""
-    return path == "/health" and method in LOOKS
+    return path in OPEN and method in LOOKS
 
 
 def needed(method: str, path: str) -> Role:
     """The least role for a request."""
-    if method in LOOKS:
+    if method in LOOKS or (method == "POST" and path in SQL):
         return Role.READ
     return Role.ADMIN if f"{path}/".startswith("/admin/") else Role.OPERATE
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from confluent_kafka.admin import AdminClient
 
-from penstock.kafka import clients
+from penstock.kafka import clients, topics
 from penstock.kafka.clients import Connection
 from penstock.kafka.compacted_log import CompactedLog, LogRecord
 from penstock.kafka.plain_writes import send_one
@@ -63,34 +63,39 @@ class Catalog:
             raise StatementError(f"There is no stream or table {name}.{hint}")
         return found
 
-    def put(self, source: Source) -> None:
-        """Store a stream or table; returns when it is stored."""
-        self._write(SOURCES, source.name, source.to_json())
+    def put(self, source: Source) -> int:
+        """Store a stream or table; returns when it is stored: the number of the change."""
+        return self._write(SOURCES, source.name, source.to_json())
 
-    def remove(self, name: str) -> None:
-        """Forget a stream or table; its topic stays."""
-        self._write(SOURCES, name, None)
+    def remove(self, name: str) -> int:
+        """Forget a stream or table; its topic stays. The number of the change."""
+        return self._write(SOURCES, name, None)
 
     def types(self) -> dict[str, SqlType]:
         """All types that were created."""
         return {name: type_from_json(each) for name, each in sorted(self._all(TYPES).items())}
 
-    def put_type(self, name: str, kind: SqlType) -> None:
-        """Store a type."""
-        self._write(TYPES, name, type_json(kind))
+    def put_type(self, name: str, kind: SqlType) -> int:
+        """Store a type; the number of the change."""
+        return self._write(TYPES, name, type_json(kind))
 
-    def remove_type(self, name: str) -> None:
-        """Forget a type; what was declared with it keeps its columns."""
-        self._write(TYPES, name, None)
+    def remove_type(self, name: str) -> int:
+        """Forget a type; what was declared with it keeps its columns. The number of the change."""
+        return self._write(TYPES, name, None)
 
     def _all(self, kind: str) -> dict[str, Any]:
         self._log.read_to_end()
         with self._lock:
             return {name: each for (of, name), each in self._entries.items() if of == kind}
 
-    def _write(self, kind: str, name: str, value: Any) -> None:
+    def changes(self) -> int:
+        """How many changes there have been: each has the number of those before it."""
+        ends = topics.ends(self._admin, [(self._log.topic, 0)], committed=True)
+        return ends.get((self._log.topic, 0), 0)
+
+    def _write(self, kind: str, name: str, value: Any) -> int:
         content = None if value is None else json.dumps(value).encode()
-        send_one(self._connection, self._log.topic, f"{kind}/{name}", content)
+        return send_one(self._connection, self._log.topic, f"{kind}/{name}", content)
 
     def _take(self, record: LogRecord) -> None:
         kind, _, name = (record.key or b"").decode().partition("/")

@@ -9,6 +9,7 @@ from lark import Token
 from penstock.sql.grammar.building_expressions import Flag, Nodes, flagged, parts
 from penstock.sql.grammar.building_queries import QueryBuilder, words
 from penstock.sql.grammar.words import filled, plain
+from penstock.sql.statements import asserts as aa
 from penstock.sql.statements import connectors as co
 from penstock.sql.statements import settings as se
 from penstock.sql.statements import sources as so
@@ -165,12 +166,15 @@ class StatementBuilder(QueryBuilder):
         )
 
     def create_from_connector(self, nodes: Nodes) -> so.CreateSource:
-        kind, name, connector, *properties = parts(nodes)
+        kind, name, *rest = parts(nodes)
+        columns = next((tuple(each) for each in rest if isinstance(each, list)), ())
+        properties = next((each for each in rest if isinstance(each, tuple)), ())
+        connector = next(each for each in rest if isinstance(each, str))
         return so.CreateSource(
             kind,
             name,
-            (),
-            properties[0] if properties else (),
+            columns,
+            properties,
             or_replace=flagged(nodes, "OR REPLACE"),
             if_not_exists=flagged(nodes, "IF NOT EXISTS"),
             connector=connector,
@@ -208,6 +212,22 @@ class StatementBuilder(QueryBuilder):
 
     def drop_type(self, nodes: Nodes) -> so.DropType:
         return so.DropType(parts(nodes)[0], flagged(nodes, "IF EXISTS"))
+
+    # Tests.
+
+    def assert_values(self, nodes: Nodes) -> aa.AssertValues:
+        source, *names, row = nodes
+        return aa.AssertValues(source, tuple(names[0]) if names else (), row)
+
+    def assert_tombstone(self, nodes: Nodes) -> aa.AssertValues:
+        source, *names, row = nodes
+        return aa.AssertValues(source, tuple(names[0]) if names else (), row, tombstone=True)
+
+    def assert_source(self, nodes: Nodes) -> aa.AssertSource:
+        kind, name, *rest = nodes
+        columns = next((tuple(each) for each in rest if isinstance(each, list)), ())
+        properties = next((each for each in rest if isinstance(each, tuple)), ())
+        return aa.AssertSource(kind, name, columns, properties)
 
     # The session.
 

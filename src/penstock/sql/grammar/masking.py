@@ -18,6 +18,7 @@ from penstock.sql.grammar.words import plain
 STRING, VALUE = "'[string]'", "'[value]'"
 SHOWN = {"connector.class", "tasks.max", "topic", "topics", "topic.prefix", "name"}
 OF_CONNECTORS = {"create_connector", "create_external", "alter_connector", "create_from_connector"}
+WITH_ROWS = {"insert_values", "assert_values", "assert_tombstone"}
 READING = ("SELECT", "SHOW", "LIST", "DESC", "PRINT", "DROP", "EXPLAIN")
 Span = tuple[int, int, str]
 
@@ -33,7 +34,7 @@ def masked(text: str, tree: Tree[Token]) -> str:
 def _spans(tree: Tree[Token]) -> Iterator[Span]:
     if tree.data in OF_CONNECTORS:
         yield from _of_properties(tree)
-    elif tree.data == "insert_values":
+    elif tree.data in WITH_ROWS:
         for row in tree.find_data("row"):
             yield from ((*_span(value), VALUE) for value in row.children)
     elif tree.data == "define" or (tree.data == "set" and sounds_secret(str(tree.children[0]))):

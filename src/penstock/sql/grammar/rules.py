@@ -1,8 +1,10 @@
 """The whole grammar. Its keywords are reserved only where the grammar expects them."""
 
-from penstock.sql.grammar import connector_rules, query_rules, source_rules
+from penstock.sql.grammar import assert_rules, connector_rules, query_rules, source_rules
 
 STATEMENT = """
 ?start: connector_statement | session_statement | source_statement | query_statement
+    | assert_statement
 """
-GRAMMAR = "\n".join((STATEMENT, connector_rules.RULES, source_rules.RULES, query_rules.RULES))
+PARTS = (connector_rules, source_rules, query_rules, assert_rules)
+GRAMMAR = "\n".join((STATEMENT, *(part.RULES for part in PARTS)))

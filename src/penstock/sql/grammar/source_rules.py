@@ -7,7 +7,7 @@ RULES = r"""
     | describe | describe_all | create_type | drop_type
 
 create_source: "CREATE"i or_replace? read_only? source_kind if_not_exists? source_name columns? with_clause
-create_from_connector: "CREATE"i or_replace? source_kind if_not_exists? source_name "FROM"i "SOURCE"i "CONNECTOR"i connector_name with_clause?
+create_from_connector: "CREATE"i or_replace? source_kind if_not_exists? source_name columns? "FROM"i "SOURCE"i "CONNECTOR"i connector_name with_clause?
 or_replace: "OR"i "REPLACE"i
 read_only: "SOURCE"i
 !source_kind: "STREAM"i | "TABLE"i

@@ -2,7 +2,7 @@
 
 A field of JSON is found whatever its case, as in ksqlDB: an object is read as a map from name to
 text, out of which each column is taken and cast. What cannot be read is NULL; a record whose value
-is no object at all is skipped.
+is no object at all is skipped, and counted (``UNREADABLE``).
 """
 
 # ruff: noqa: S608 - what is put into the text is written by `quoted` and `text`
@@ -20,12 +20,31 @@ RAW_COLUMNS = "key, value, partition, offset, timestamp, headers"
 
 def rows_of(source: Source, raw: str, *, latest: bool) -> str:
     """A query over the view ``raw`` of Kafka records; ``latest``: of each key the last, if any."""
-    value, readable = _value(source)
-    key = _key_part(source)
-    inner = f"SELECT {RAW_COLUMNS}, {value} AS v, {key} AS k FROM {_records(raw, latest=latest)}"
+    return columns_of(source, f"({parsed_of(source, raw, latest=latest)})")
+
+
+def parsed_of(source: Source, raw: str, *, latest: bool) -> str:
+    """The records with their values as ``v``, which is NULL of one that cannot be read."""
+    value, key = _value(source), _key_part(source)
+    return f"SELECT {RAW_COLUMNS}, {value} AS v, {key} AS k FROM {_records(raw, latest=latest)}"
+
+
+def columns_of(source: Source, parsed: str, *, tombstones: bool = False) -> str:
+    """The columns of what ``parsed_of`` gives; without tombstones, unless they are asked for.
+
+    With them there is a further column, TOMBSTONE.
+    """
     columns = [f"{_column(source, column)} AS {quoted(column.name)}" for column in source.columns]
-    pseudo = [_row_time(source), "partition AS ROWPARTITION", "offset AS ROWOFFSET"]
-    return f"SELECT {', '.join([*columns, *pseudo])} FROM ({inner}) WHERE {readable}"
+    columns += [_row_time(source), "partition AS ROWPARTITION", "offset AS ROWOFFSET"]
+    readable = "v IS NOT NULL" if source.value_format == "JSON" else "value IS NOT NULL"
+    if tombstones:
+        columns.append("value IS NULL AS TOMBSTONE")
+        readable = f"({readable} OR value IS NULL)"
+    return f"SELECT {', '.join(columns)} FROM {parsed} WHERE {readable}"
+
+
+UNREADABLE = "count_if(value IS NOT NULL AND v IS NULL)"
+"""Of what ``parsed_of`` gives: how many records have a value that cannot be read at all."""
 
 
 def _records(raw: str, *, latest: bool) -> str:
@@ -36,18 +55,17 @@ def _records(raw: str, *, latest: bool) -> str:
     return f"(SELECT key, r.* FROM ({grouped}))"
 
 
-def _value(source: Source) -> tuple[str, str]:
-    """The value before it is taken apart, and which rows can be."""
+def _value(source: Source) -> str:
+    """The value before it is taken apart."""
     if source.value_format == "JSON":
-        return _object("CAST(value AS STRING)"), "v IS NOT NULL"
+        return _object("CAST(value AS STRING)")
     if source.value_format == "DELIMITED":
         fields = ", ".join(f"{quoted(column.name)} STRING" for column in source.values)
         options = f"map('sep', {text(source.delimiter)})"
-        parsed = f"from_csv(CAST(value AS STRING), {text(fields)}, {options})"
-        return parsed, "value IS NOT NULL"
+        return f"from_csv(CAST(value AS STRING), {text(fields)}, {options})"
     if len(source.values) > 1:
         raise NotSupportedYet("VALUE_FORMAT 'KAFKA' with more than one column")
-    return "value", "value IS NOT NULL"
+    return "value"
 
 
 def _object(json: str) -> str:

@@ -54,10 +54,16 @@ def _secrets(config: Config) -> list[str]:
 
 
 def _created(statement: co.CreateConnector, info: Mapping[str, Any]) -> Result:
-    entity = {"name": statement.name, "type": statement.kind, "tasks": info.get("tasks", [])}
+    told = {
+        "name": statement.name,
+        # The rest of the config may hold secrets, of which Kafka Connect itself hides none.
+        "config": {"connector.class": info.get("config", {}).get("connector.class", "")},
+        "tasks": info.get("tasks", []),
+        "type": statement.kind,
+    }
     if statement.external:
-        return framed(f"{statement.kind.upper()} CREATED", **entity)
-    return message(f"Created connector {statement.name}", "connector_info", info=entity)
+        return framed(f"{statement.kind.upper()} CREATED", "connector_info", info=told)
+    return message(f"Created connector {statement.name}", "connector_info", info=told)
 
 
 def _config(connect: Connect, statement: co.CreateConnector, sink_keys: SinkKeys) -> Config:
@@ -113,7 +119,7 @@ def drop(connect: Connect, statement: co.DropConnector) -> Result:
         _end(connect, name, terminate=statement.terminate)
     connect.delete(name)
     if statement.external:
-        return framed(f"{statement.kind.upper()} DROPPED", connectorName=name)
+        return framed(f"{statement.kind.upper()} DROPPED", "drop_connector", connectorName=name)
     return message(f'Dropped connector "{name}"', "drop_connector", connectorName=name)
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from penstock.sdk.errors import PenstockError
 from penstock.sql.connecting.connect_api import Connect
+from penstock.sql.errors import StatementError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -32,11 +33,16 @@ class Home:
         connection: Callable[[], Connection],
         spark: Callable[[], SparkSession],
         catalog_topic: str = CATALOG_TOPIC,
+        closed: Callable[[], Collection[str]] = tuple,
     ) -> None:
+        """``closed`` are topics that no statement may touch: those of a worker hold secrets."""
         self._connect = connect
         self.connection = connection
         self._spark = spark
         self._topic = catalog_topic
+        self._closed = closed
+        self.running: dict[str, str] = {}
+        """Queries of changes that clients listen to: statements by their ids."""
         self._lock = threading.Lock()
         self._catalog: Catalog | None = None
 
@@ -67,6 +73,15 @@ class Home:
             if self._catalog is None:
                 self._catalog = Catalog(self.connection(), self._topic)
             return self._catalog
+
+    def refuse_closed(self, topic: str) -> None:
+        """StatementError for a topic that no statement may touch."""
+        closed = self._closed()
+        if closed and topic in {*closed, self._topic}:
+            raise StatementError(
+                f"Topic {topic} is one of the worker's own, which may hold secrets: "
+                "over this API there is no SQL over it."
+            )
 
     def spark(self) -> SparkSession:
         """A Spark session for one query, with views of its own; expressions give NULL, not errors.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import struct
 import time
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -19,20 +20,45 @@ from penstock.sql.statements.types import ColumnDef
 
 SECONDS = 20.0
 Row = dict[str, Any]
+NewRecord = tuple[bytes | None, bytes, int]
+"""Key, value and time."""
 
 
 def insert(home: Home, statement: InsertValues) -> Result:
     """Write the rows; returns when they are stored."""
-    source = home.catalog.source(statement.target)
-    if source.read_only:
-        raise StatementError(f"{source.name} was declared with CREATE SOURCE: it is read-only.")
-    records = [_record(source, _row(source, statement.columns, row)) for row in statement.rows]
-    _write(home, source.topic, records)
+    source = writable(home, statement.target)
+    records = [
+        _record(source, literal_row(source, statement.columns, row)) for row in statement.rows
+    ]
+    store(home, source.topic, records)
     count = len(records)
     return message(f"Inserted {count} row{'' if count == 1 else 's'} into {source.name}")
 
 
-def _row(source: Source, names: tuple[str, ...], values: tuple[ex.Expression, ...]) -> Row:
+def writable(home: Home, name: str) -> Source:
+    """A stream or table that rows may be written to; StatementError if there is none."""
+    source = home.catalog.source(name)
+    home.refuse_closed(source.topic)
+    if source.read_only:
+        raise StatementError(f"{source.name} was declared with CREATE SOURCE: it is read-only.")
+    return source
+
+
+def record_of(source: Source, given: Mapping[str, Any]) -> NewRecord:
+    """The record of a row that came as JSON; names of columns in any case, or in backquotes."""
+    names = {column.name.upper(): column.name for column in source.columns}
+    names |= {PSEUDO[0]: PSEUDO[0]}
+    row = {}
+    for each, value in given.items():
+        name = names.get(each.strip("`").upper())
+        if name is None:
+            raise StatementError(f"{source.name} has no column {each}.{nearest(each, names)}")
+        row[name] = _fitting(source, name, value)
+    return _record(source, row)
+
+
+def literal_row(source: Source, names: tuple[str, ...], values: tuple[ex.Expression, ...]) -> Row:
+    """The row that literals stand for: in all columns, or in those that are named."""
     known = [column.name for column in source.columns]
     wanted = list(names) or known
     for name in wanted:
@@ -86,7 +112,7 @@ def _fitting(source: Source, name: str, value: Any) -> Any:
     return float(value) if isinstance(value, Decimal) and kind == "DOUBLE" else value
 
 
-def _record(source: Source, row: Row) -> tuple[bytes | None, bytes, int]:
+def _record(source: Source, row: Row) -> NewRecord:
     when = row.get(PSEUDO[0])
     keys = {column.name: row.get(column.name) for column in source.keys}
     if source.kind == "TABLE" and None in keys.values():
@@ -144,7 +170,8 @@ def _number(value: Any) -> Any:
     return float(value)
 
 
-def _write(home: Home, topic: str, records: list[tuple[bytes | None, bytes, int]]) -> None:
+def store(home: Home, topic: str, records: Sequence[NewRecord]) -> None:
+    """Write records; returns when all are stored, StatementError if one is not."""
     failures: list[str] = []
     producer = clients.producer(home.connection())
     for key, value, when in records:

@@ -13,7 +13,7 @@ from penstock.sql.catalog.source import Source, column_list
 from penstock.sql.planning.functions import AGGREGATES, SCALAR
 from penstock.sql.running.home import Home
 from penstock.sql.running.results import Grid, Lines, Part, Result
-from penstock.sql.statements.types import ColumnDef
+from penstock.sql.statements.types import ColumnDef, SqlType
 
 HIDDEN = ("_", "connect-", "penstock-")
 Json = dict[str, Any]
@@ -50,7 +50,7 @@ def shown_topics(home: Home, *, every: bool) -> Result:
     ]
     entity = {
         "@type": "kafka_topics",
-        "topics": [{"name": r[0], "partitions": int(r[1]), "replicas": r[2]} for r in rows],
+        "topics": [{"name": r[0], "replicaInfo": [int(r[2])] * int(r[1])} for r in rows],
     }
     headings = ("Kafka Topic", "Partitions", "Partition Replicas")
     return Result(entity, (Grid(headings, rows),))
@@ -66,12 +66,35 @@ def described(source: Source, *, extended: bool) -> Result:
     grid = Grid(("Field", "Type"), rows)
     head = Lines(f"Name                 : {source.name}")
     parts: tuple[Part, ...] = (Lines(_extended(source)), grid) if extended else (head, grid)
-    fields = [{"name": c.name, "schema": {"type": str(c.type)}} for c in source.columns]
-    entity = {
-        "@type": "sourceDescription",
-        "sourceDescription": {**_listed(source), "fields": fields},
+    return Result({"@type": "sourceDescription", "sourceDescription": _facts(source)}, parts)
+
+
+def _facts(source: Source) -> Json:
+    return {
+        **_listed(source),
+        "windowType": None,
+        "readQueries": [],
+        "writeQueries": [],
+        "fields": [_field(column) for column in source.columns],
+        "timestamp": source.timestamp,
+        "statement": source.statement,
     }
-    return Result(entity, parts)
+
+
+def _field(column: ColumnDef) -> Json:
+    kind = {"HEADERS": "HEADER", "": None}.get(column.role, "KEY")
+    told = {"name": column.name, "schema": type_schema(column.type)}
+    return {**told, "type": kind} if kind else told
+
+
+def type_schema(kind: SqlType) -> Json:
+    """A type as ksqlDB's API has it."""
+    fields = [{"name": name, "schema": type_schema(each)} for name, each in kind.fields]
+    return {
+        "type": "STRING" if kind.name == "VARCHAR" else kind.name,
+        "fields": fields if kind.name == "STRUCT" else None,
+        "memberSchema": type_schema(kind.arguments[-1]) if kind.arguments else None,
+    }
 
 
 def _extended(source: Source) -> str:
@@ -96,20 +119,44 @@ def type_words(column: ColumnDef) -> str:
 def pairs(kind: str, headings: tuple[str, str], found: Mapping[str, str]) -> Result:
     """A list of names with what each stands for."""
     rows = [[name, value] for name, value in sorted(found.items())]
-    entity = {"@type": kind, kind: dict(found)}
-    return Result(entity, (Grid(headings, rows),))
+    listed = [{"name": name, "value": value} for name, value in rows]
+    return Result({"@type": kind, kind: listed}, (Grid(headings, rows),))
+
+
+def types(found: Mapping[str, SqlType]) -> Result:
+    """``SHOW TYPES``."""
+    rows = [[name, str(kind)] for name, kind in sorted(found.items())]
+    told = {name: type_schema(kind) for name, kind in found.items()}
+    return Result({"@type": "type_list", "types": told}, (Grid(("Type Name", "Schema"), rows),))
 
 
 def functions() -> Result:
     """``SHOW FUNCTIONS``."""
     kinds = {**dict.fromkeys(SCALAR, "SCALAR"), **dict.fromkeys(AGGREGATES, "AGGREGATE")}
-    return pairs("function_names", ("Function Name", "Type"), kinds)
+    rows = [[name, kind] for name, kind in sorted(kinds.items())]
+    entity = {"@type": "function_names", "functions": [{"name": n, "type": k} for n, k in rows]}
+    return Result(entity, (Grid(("Function Name", "Type"), rows),))
 
 
-def queries() -> Result:
-    """``SHOW QUERIES``: there are no persistent queries yet."""
+def queries(home: Home) -> Result:
+    """``SHOW QUERIES``: those that clients listen to; there are no persistent queries yet."""
     headings = ("Query ID", "Query Type", "Status", "Sink Name", "Sink Kafka Topic", "Query String")
-    return Result({"@type": "queries", "queries": []}, (Grid(headings, []),))
+    found = sorted(home.running.items())
+    rows = [[id_, "PUSH", "RUNNING:1", "", "", statement] for id_, statement in found]
+    entity = {"@type": "queries", "queries": [_query(id_, text) for id_, text in found]}
+    return Result(entity, (Grid(headings, rows),))
+
+
+def _query(id_: str, statement: str) -> Json:
+    return {
+        "queryString": statement,
+        "sinks": [],
+        "sinkKafkaTopics": [],
+        "id": id_,
+        "statusCount": {"RUNNING": 1},
+        "queryType": "PUSH",
+        "state": "RUNNING",
+    }
 
 
 def schema_words(home: Home, topic: str) -> str:

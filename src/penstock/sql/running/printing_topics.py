@@ -11,12 +11,15 @@ from penstock.consumers import Consumer, NoSuchTopic, Offset, Record
 from penstock.kafka import topics
 from penstock.sql.errors import StatementError, nearest
 from penstock.sql.running.home import Home
-from penstock.sql.running.results import Printed
+from penstock.sql.running.results import Printed, Stop
 from penstock.sql.statements.queries import PrintTopic
+
+PATIENCE_SECONDS = 0.5
 
 
 def print_topic(home: Home, statement: PrintTopic) -> Printed:
     """Lines, one per record; without LIMIT they have no end."""
+    home.refuse_closed(statement.topic)
     connection = home.connection()
     consumer = Consumer(
         statement.topic,
@@ -29,17 +32,23 @@ def print_topic(home: Home, statement: PrintTopic) -> Printed:
     except NoSuchTopic:
         hint = nearest(statement.topic, topics.all_topics(home.catalog.admin))
         raise StatementError(f"Topic {statement.topic} does not exist.{hint}") from None
-    return Printed(_lines(consumer, statement))
+    stop = Stop()
+    return Printed(_lines(consumer, statement, stop), stop)
 
 
-def _lines(consumer: Consumer, statement: PrintTopic) -> Iterator[str]:
+def _lines(consumer: Consumer, statement: PrintTopic, stop: Stop) -> Iterator[str]:
     with consumer:
-        every = islice(consumer, 0, None, max(statement.interval, 1))
-        for number, record in enumerate(islice(every, statement.limit)):
+        chosen = islice(_records(consumer, stop), 0, None, max(statement.interval, 1))
+        for number, record in enumerate(islice(chosen, statement.limit)):
             if not number:
                 yield f"Key format: {_format(record.key)}"
                 yield f"Value format: {_format(record.value)}"
             yield _line(record)
+
+
+def _records(consumer: Consumer, stop: Stop) -> Iterator[Record]:
+    while not stop.is_set():
+        yield from consumer.take(patience=PATIENCE_SECONDS) or ()
 
 
 def _line(record: Record) -> str:

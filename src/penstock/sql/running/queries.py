@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+import uuid
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from penstock.sql.catalog.source import Source
-from penstock.sql.errors import NotSupportedYet, StatementError
-from penstock.sql.planning.decoding import rows_of
+from penstock.sql.errors import NotSupportedYet
 from penstock.sql.planning.queries import Plan, planned, refuse_unless_stateless
 from penstock.sql.planning.spark_types import sql_type
 from penstock.sql.running import reading
 from penstock.sql.running.home import Home
-from penstock.sql.running.results import Lines, Result, Rows
+from penstock.sql.running.results import Lines, Result, Rows, Stop
+from penstock.sql.running.views import Skipped, analysed, spark_errors, view
 from penstock.sql.statements.queries import Explain, Query
 
 if TYPE_CHECKING:
@@ -35,56 +34,31 @@ def explain(home: Home, statement: Explain) -> Result:
     """Spark's plan of a query."""
     if statement.query is None:
         raise NotSupportedYet("EXPLAIN of a persistent query")
-    result = _once(home, home.spark(), planned(statement.query, home.catalog.source))
+    plan = planned(statement.query, home.catalog.source)
+    result = _once(home, home.spark(), plan, Skipped())
     text = result._jdf.queryExecution().toString()
-    return Result({"@type": "queryDescription", "executionPlan": text}, (Lines(text),))
+    return Result(_described(text), (Lines(text),))
+
+
+def _described(plan: str) -> dict[str, Any]:
+    return {"@type": "queryDescription", "queryDescription": {"id": "", "executionPlan": plan}}
 
 
 def _pull(home: Home, query: Query) -> Rows:
-    plan = planned(query, home.catalog.source)
-    result = _once(home, home.spark(), plan)
-    return Rows(*_schema(result), _fetched(result), "Query Completed")
+    plan, skipped, stop = planned(query, home.catalog.source), Skipped(), Stop()
+    result = _once(home, home.spark(), plan, skipped)
+    rows = _fetched(result, stop, skipped)
+    return Rows(*_schema(result), rows, "Query Completed", stop, skipped.told)
 
 
-def _once(home: Home, spark: SparkSession, plan: Plan) -> DataFrame:
+def _once(home: Home, spark: SparkSession, plan: Plan, skipped: Skipped) -> DataFrame:
     admin = home.catalog.admin
-    for view, source in plan.views.items():
-        starts = reading.beginnings(admin, source.topic)
-        stops = reading.ends(admin, source.topic)
-        _view(home, spark, view, source, (starts, stops), latest=source.kind == "TABLE")
+    for name, source in plan.views.items():
+        home.refuse_closed(source.topic)
+        span = reading.beginnings(admin, source.topic), reading.ends(admin, source.topic)
+        skipped.watch(name, source)
+        view(home, spark, name, source, span, latest=source.kind == "TABLE")
     return analysed(spark, plan.text)
-
-
-def _view(
-    home: Home,
-    spark: SparkSession,
-    view: str,
-    source: Source,
-    span: tuple[reading.Offsets, reading.Offsets],
-    *,
-    latest: bool,
-) -> None:
-    raw = f"{view}_raw"
-    frame = reading.frame(spark, home.connection(), source.topic, *span)
-    frame.createOrReplaceTempView(raw)
-    analysed(spark, rows_of(source, raw, latest=latest)).createOrReplaceTempView(view)
-
-
-def analysed(spark: SparkSession, text: str) -> DataFrame:
-    """A frame; StatementError with what Spark says about types and names."""
-    with _spark_errors():
-        return spark.sql(text)
-
-
-@contextmanager
-def _spark_errors() -> Iterator[None]:
-    from pyspark.errors import PySparkException
-
-    try:
-        yield
-    except PySparkException as error:
-        first = str(error.getMessage() or error).strip().splitlines()[0]
-        raise StatementError(f"Spark cannot run this query: {first}") from None
 
 
 def _schema(frame: DataFrame) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -94,10 +68,33 @@ def _schema(frame: DataFrame) -> tuple[tuple[str, ...], tuple[str, ...]]:
     )
 
 
-def _fetched(frame: DataFrame) -> Iterator[Sequence[Any]]:
-    with _spark_errors():
-        for row in frame.toLocalIterator():
-            yield tuple(_plain(value) for value in row)
+def _fetched(frame: DataFrame, stop: Stop, skipped: Skipped) -> Iterator[Sequence[Any]]:
+    with spark_errors(stop):
+        try:
+            for row in _cancellable(frame, stop):
+                if stop.is_set():
+                    return
+                yield tuple(_plain(value) for value in row)
+        finally:
+            skipped.count(frame)
+
+
+def _cancellable(frame: DataFrame, stop: Stop) -> Iterator[Any]:
+    """The rows; ``stop`` ends the jobs that make them."""
+    context, tag = frame.sparkSession.sparkContext, f"penstock-sql-{uuid.uuid4()}"
+    stop.hurry(lambda: _cancel(frame, tag))
+    context.addJobTag(tag)
+    try:
+        return frame.toLocalIterator()
+    finally:
+        context.removeJobTag(tag)
+
+
+def _cancel(frame: DataFrame, tag: str) -> None:
+    from py4j.protocol import Py4JError
+
+    with suppress(Py4JError, OSError):  # Spark is gone already
+        frame.sparkSession.sparkContext.cancelJobsWithTag(tag)
 
 
 def _plain(value: Any) -> Any:
@@ -115,28 +112,44 @@ def _push(home: Home, query: Query, properties: Mapping[str, str]) -> Rows:
     refuse_unless_stateless(query)
     limit, spark = query.limit, home.spark()
     plan = planned(replace(query, limit=None), home.catalog.source)
-    (view, source), admin = next(iter(plan.views.items())), home.catalog.admin
+    (name, source), admin = next(iter(plan.views.items())), home.catalog.admin
+    home.refuse_closed(source.topic)
     earliest = properties.get(RESET, "latest").lower() == "earliest"
     ends = reading.ends(admin, source.topic)
     begin = reading.beginnings(admin, source.topic) if earliest else ends
     # Over nothing: what is wrong with the query is said at once, and its columns are known.
-    _view(home, spark, view, source, (ends, ends), latest=False)
+    view(home, spark, name, source, (ends, ends), latest=False)
     schema = _schema(analysed(spark, plan.text))
-    rows = _changes(home, spark, plan, begin)
+    skipped, stop = Skipped(), Stop()
+    skipped.watch(name, source)
+    rows = _Changes(home, spark, plan, stop, skipped).since(begin)
     note = "Limit Reached" if limit is not None else "Query terminated"
-    return Rows(*schema, rows if limit is None else islice(rows, limit), note)
+    chosen = rows if limit is None else _first(rows, limit)
+    return Rows(*schema, chosen, note, stop, skipped.told)
 
 
-def _changes(
-    home: Home, spark: SparkSession, plan: Plan, begin: reading.Offsets
-) -> Iterator[Sequence[Any]]:
+def _first(rows: Generator[Sequence[Any]], limit: int) -> Iterator[Sequence[Any]]:
+    with closing(rows):
+        yield from islice(rows, limit)
+
+
+@dataclass(frozen=True)
+class _Changes:
     """Rows of one range after another; an empty range costs no job."""
-    (view, source), at = next(iter(plan.views.items())), begin
-    while True:
-        ends = reading.ends(home.catalog.admin, source.topic)
-        if ends == at:
-            time.sleep(PAUSE_SECONDS)
-            continue
-        _view(home, spark, view, source, (at, ends), latest=False)
-        yield from _fetched(analysed(spark, plan.text))
-        at = ends
+
+    home: Home
+    spark: SparkSession
+    plan: Plan
+    stop: Stop
+    skipped: Skipped
+
+    def since(self, begin: reading.Offsets) -> Generator[Sequence[Any]]:
+        (name, source), at = next(iter(self.plan.views.items())), begin
+        while not self.stop.is_set():
+            ends = reading.ends(self.home.catalog.admin, source.topic)
+            if ends == at:
+                self.stop.wait(PAUSE_SECONDS)
+                continue
+            view(self.home, self.spark, name, source, (at, ends), latest=False)
+            yield from _fetched(analysed(self.spark, self.plan.text), self.stop, self.skipped)
+            at = ends

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from penstock.sql.connecting.names import find_connector
 from penstock.sql.errors import NotSupportedYet, StatementError, nearest
 from penstock.sql.grammar.parser import Parsed, parse_piece
-from penstock.sql.grammar.splitting import pieces
+from penstock.sql.grammar.splitting import Piece, pieces
 from penstock.sql.running import connector_changes, connector_views
 from penstock.sql.running.home import Home
 from penstock.sql.running.results import Answer, Result, message
+from penstock.sql.statements import asserts as aa
 from penstock.sql.statements import connectors as co
 from penstock.sql.statements import queries as qu
 from penstock.sql.statements import settings as se
 from penstock.sql.statements import sources as so
 from penstock.sql.statements.statement import Statement
+
+if TYPE_CHECKING:
+    from penstock.sql.running.asserting import Asserter
 
 IN_SCRIPTS = (
     se.SetProperty,
@@ -72,10 +77,14 @@ class SqlSession:
         refused; any PenstockError of Kafka Connect or the brokers.
         """
         for piece in pieces(script):
-            parsed = parse_piece(piece, self.variables)
-            yield from self._answers(parsed)
+            yield from self.answers(self.parsed(piece))
 
-    def _answers(self, parsed: Parsed) -> Iterator[Ran]:
+    def parsed(self, piece: Piece) -> Parsed:
+        """A statement, with the variables that there are now."""
+        return parse_piece(piece, self.variables)
+
+    def answers(self, parsed: Parsed) -> Iterator[Ran]:
+        """Run one statement; a script has an answer per statement."""
         if isinstance(parsed.statement, se.RunScript):
             yield from self._script(parsed.statement)
         else:
@@ -92,10 +101,10 @@ class SqlSession:
         self._depth += 1
         try:
             for piece in pieces(script):
-                parsed = parse_piece(piece, self.variables)
+                parsed = self.parsed(piece)
                 if not isinstance(parsed.statement, IN_SCRIPTS):
                     raise StatementError(f"A script cannot have this statement: {parsed.masked}")
-                yield from self._answers(parsed)
+                yield from self.answers(parsed)
         finally:
             self._depth -= 1
 
@@ -104,6 +113,7 @@ class SqlSession:
             **self._of_connectors(),
             **self._of_sources(masked),
             **self._of_queries(),
+            **self._of_tests(),
             se.SetProperty: self._set,
             se.UnsetProperty: self._unset,
             se.Define: self._define,
@@ -149,7 +159,7 @@ class SqlSession:
 
         home = self.home
         return {
-            so.CreateSource: lambda s: sources.create(home, s, masked),
+            so.CreateSource: lambda s: self._create_source(s, masked),
             so.DropSource: lambda s: sources.drop(home, s),
             so.AddColumns: lambda s: sources.add_columns(home, s),
             so.CreateType: lambda s: sources.create_type(home, s),
@@ -158,6 +168,13 @@ class SqlSession:
             so.Describe: self._describe,
             so.DescribeAll: self._describe_all,
         }
+
+    def _create_source(self, statement: so.CreateSource, masked: str) -> Result:
+        from penstock.sql.running import from_connector, sources
+
+        if statement.connector is not None:
+            return from_connector.create(self.home, statement)
+        return sources.create(self.home, statement, masked)
 
     def _show(self, statement: so.Show) -> Result:
         from penstock.sql.running import listing
@@ -168,7 +185,7 @@ class SqlSession:
             "STREAMS": lambda: listing.sources(self.home, "STREAM"),
             "TABLES": lambda: listing.sources(self.home, "TABLE"),
             "TOPICS": lambda: listing.shown_topics(self.home, every=statement.every),
-            "QUERIES": listing.queries,
+            "QUERIES": lambda: listing.queries(self.home),
             "FUNCTIONS": listing.functions,
             "TYPES": self._types,
             "PROPERTIES": lambda: listing.pairs(
@@ -181,8 +198,7 @@ class SqlSession:
     def _types(self) -> Result:
         from penstock.sql.running import listing
 
-        found = {name: str(kind) for name, kind in self.home.catalog.types().items()}
-        return listing.pairs("type_list", ("Type Name", "Schema"), found)
+        return listing.types(self.home.catalog.types())
 
     def _describe(self, statement: so.Describe) -> Result:
         """A stream or table of that name, else a connector."""
@@ -210,7 +226,8 @@ class SqlSession:
 
         found = self.home.catalog.sources(statement.what.removesuffix("S")).values()
         every = [listing.described(each, extended=statement.extended) for each in found]
-        entity = {"@type": "source_descriptions", "sources": [each.entity for each in every]}
+        told = [each.entity["sourceDescription"] for each in every]
+        entity = {"@type": "source_descriptions", "sourceDescriptions": told}
         return Result(entity, tuple(part for each in every for part in each.parts))
 
     # Queries.
@@ -255,6 +272,26 @@ class SqlSession:
             f"{statement.verb.upper()} of persistent queries, of which there are none; for a "
             f"connector: {statement.verb.upper()} CONNECTOR {statement.query_id};"
         )
+
+    # Tests.
+
+    def _of_tests(self) -> dict[type, Callable[[Any], Answer]]:
+        return {
+            aa.AssertValues: self._assert_values,
+            aa.AssertSource: self._assert_source,
+        }
+
+    def _assert_values(self, statement: aa.AssertValues) -> Result:
+        return self._asserter.values(statement)
+
+    def _assert_source(self, statement: aa.AssertSource) -> Result:
+        return self._asserter.source(statement)
+
+    @cached_property
+    def _asserter(self) -> Asserter:
+        from penstock.sql.running.asserting import Asserter
+
+        return Asserter(self.home)
 
     # The session itself.
 

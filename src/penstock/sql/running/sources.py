@@ -11,11 +11,8 @@ from penstock.kafka import topics
 from penstock.sql.catalog.inference import keyed, value_columns
 from penstock.sql.catalog.sampling import sample_of
 from penstock.sql.catalog.source import FORMATS, PSEUDO, Source
-from penstock.sql.connecting.connect_api import Connect
-from penstock.sql.connecting.names import connector_named
 from penstock.sql.errors import AlreadyExists, NotSupportedYet, StatementError, nearest
 from penstock.sql.planning.spark_types import resolved, resolved_type
-from penstock.sql.running.connector_views import used_topics
 from penstock.sql.running.home import Home
 from penstock.sql.running.results import Lines, Result, framed, message, warning
 from penstock.sql.statements import sources as so
@@ -40,21 +37,38 @@ Properties = Mapping[str, str]
 
 def create(home: Home, statement: so.CreateSource, masked: str) -> Result:
     """Declare a stream or table over a topic."""
-    taken = home.catalog.find(statement.name)
-    if taken is not None and not statement.or_replace:
-        if statement.if_not_exists:
-            return warning(f"{taken.kind.capitalize()} {taken.name} already exists")
-        raise AlreadyExists(f"A {taken.kind.lower()} with the name {taken.name} already exists.")
+    if (taken := already(home, statement)) is not None:
+        return taken
     given = _properties(statement)
-    topic = _topic(home, statement, given)
+    topic = _topic(given)
+    home.refuse_closed(topic)
     source = _declared(home, statement, given, topic)
     _ensure_topic(home, topic, given)
-    home.catalog.put(replace(source, statement=masked))
-    done = framed(f"{statement.kind} CREATED", commandId=f"{statement.kind.lower()}/{source.name}")
+    number = home.catalog.put(replace(source, statement=masked))
+    done = framed(
+        f"{statement.kind} CREATED",
+        commandId=_command(statement.kind, source.name, "create"),
+        commandSequenceNumber=number,
+    )
     if statement.columns:
         return done
     told = Lines(f"{source.name} over topic {topic}: {_columns_told(source)}")
     return Result(done.entity, (*done.parts, told))
+
+
+def already(home: Home, statement: so.CreateSource) -> Result | None:
+    """What to answer if there is one of that name; AlreadyExists if that is a mistake."""
+    taken = home.catalog.find(statement.name)
+    if taken is None or statement.or_replace:
+        return None
+    if statement.if_not_exists:
+        return warning(f"{taken.kind.capitalize()} {taken.name} already exists")
+    raise AlreadyExists(f"A {taken.kind.lower()} with the name {taken.name} already exists.")
+
+
+def _command(kind: str, name: str, verb: str) -> str:
+    """ksqlDB's name for a change: ``stream/`S`/create``."""
+    return f"{kind.lower()}/`{name}`/{verb}"
 
 
 def _columns_told(source: Source) -> str:
@@ -72,22 +86,11 @@ def _properties(statement: so.CreateSource) -> dict[str, str]:
     return given
 
 
-def _topic(home: Home, statement: so.CreateSource, given: Properties) -> str:
+def _topic(given: Properties) -> str:
     topic = given.get("KAFKA_TOPIC") or given.get("TOPIC")
-    if statement.connector is not None:
-        return topic or _only_topic(home.connect, statement.connector)
     if not topic:
         raise StatementError("WITH needs KAFKA_TOPIC, the topic that it is over.")
     return topic
-
-
-def _only_topic(connect: Connect, given: str) -> str:
-    name = connector_named(connect, given)
-    found = used_topics(connect, name)
-    if len(found) != 1:
-        told = f"has {len(found)} topics ({', '.join(found)})" if found else "has no topic yet"
-        raise StatementError(f"Connector {name} {told}: say which with WITH (KAFKA_TOPIC='…').")
-    return found[0]
 
 
 def _declared(home: Home, statement: so.CreateSource, given: Properties, topic: str) -> Source:
@@ -203,12 +206,17 @@ def drop(home: Home, statement: so.DropSource) -> Result:
         raise StatementError(f"{source.name} is a {source.kind.lower()}: use DROP {source.kind}.")
     if statement.delete_topic:
         _delete_topic(home, source)
-    home.catalog.remove(source.name)
+    number = home.catalog.remove(source.name)
     gone = f" and topic {source.topic}" if statement.delete_topic else ""
-    return message(f"Dropped {source.kind.lower()} {source.name}{gone}.")
+    return message(
+        f"Dropped {source.kind.lower()} {source.name}{gone}.",
+        commandId=_command(source.kind, source.name, "drop"),
+        commandSequenceNumber=number,
+    )
 
 
 def _delete_topic(home: Home, source: Source) -> None:
+    home.refuse_closed(source.topic)
     shared = [
         each.name
         for each in home.catalog.sources().values()
@@ -230,8 +238,12 @@ def add_columns(home: Home, statement: so.AddColumns) -> Result:
         raise StatementError("Keys cannot be added: declare it anew with CREATE OR REPLACE.")
     changed = replace(source, columns=(*source.columns, *new))
     _check(so.CreateSource(source.kind, source.name, (), ()), changed.columns)
-    home.catalog.put(changed)
-    return message(f"Altered {source.kind.lower()} {source.name}.")
+    number = home.catalog.put(changed)
+    return message(
+        f"Altered {source.kind.lower()} {source.name}.",
+        commandId=_command(source.kind, source.name, "alter"),
+        commandSequenceNumber=number,
+    )
 
 
 def create_type(home: Home, statement: so.CreateType) -> Result:
@@ -240,8 +252,13 @@ def create_type(home: Home, statement: so.CreateType) -> Result:
         if statement.if_not_exists:
             return warning(f"Type {statement.name} already exists")
         raise AlreadyExists(f"A type with the name {statement.name} already exists.")
-    home.catalog.put_type(statement.name, resolved_type(statement.type, home.catalog.types()))
-    return message(f"Registered custom type with name '{statement.name}'.")
+    kind = resolved_type(statement.type, home.catalog.types())
+    number = home.catalog.put_type(statement.name, kind)
+    return message(
+        f"Registered custom type with name '{statement.name}'.",
+        commandId=_command("type", statement.name, "create"),
+        commandSequenceNumber=number,
+    )
 
 
 def drop_type(home: Home, statement: so.DropType) -> Result:
@@ -251,5 +268,9 @@ def drop_type(home: Home, statement: so.DropType) -> Result:
             return warning(f"Type {statement.name} does not exist")
         hint = nearest(statement.name, home.catalog.types())
         raise StatementError(f"There is no type {statement.name}.{hint}")
-    home.catalog.remove_type(statement.name)
-    return message(f"Type '{statement.name}' dropped.")
+    number = home.catalog.remove_type(statement.name)
+    return message(
+        f"Type '{statement.name}' dropped.",
+        commandId=_command("type", statement.name, "drop"),
+        commandSequenceNumber=number,
+    )

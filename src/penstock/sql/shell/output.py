@@ -69,8 +69,12 @@ class Output:
         elif self._form is Form.TABLE:
             self._write("\n" + self._line(rows.columns, rows) + "\n")
             self._write("-" * len(self._line(rows.columns, rows)) + "\n")
-        for row in rows.rows:
-            self._row(rows, row)
+        try:
+            for row in rows.rows:
+                self._row(rows, row)
+        finally:  # also of a query that Ctrl-C ends
+            for text in rows.warnings():
+                self._warn(f"Warning: {text}\n")
         if self._form is Form.TABLE and rows.note:
             self._warn(f"{rows.note}\n")
 

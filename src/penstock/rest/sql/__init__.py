@@ -1,0 +1,1 @@
+"""SQL over HTTP, in the shapes of ksqlDB's API."""

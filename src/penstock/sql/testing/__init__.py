@@ -1,0 +1,1 @@
+"""Tests written in SQL: `penstock sql test`."""
