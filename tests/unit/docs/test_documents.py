@@ -28,6 +28,7 @@ DOCUMENTS = [
         "docs/settings.md",
         "docs/kafka-connect.md",
         "docs/consumers.md",
+        "docs/dead-letters.md",
         "docs/decisions.md",
         "docs/sources.md",
         "docs/objects.md",
