@@ -25,6 +25,7 @@ from penstock.runtime.config.rest_config import RestConfig
 from penstock.runtime.worker import Worker, WorkerConfig
 from python_path import PLUGINS, with_path
 from s3_endpoint import S3Endpoint
+from schema_registry import apicurio
 from shares import belongs
 from tables import Tables
 from topics import Topics
@@ -127,6 +128,13 @@ def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Endpoint]:
     """The S3 endpoint of this run; each test has its own buckets."""
     with S3Endpoint(tmp_path_factory.mktemp("s3")) as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def schema_registry(tmp_path_factory: pytest.TempPathFactory, java: Java) -> Iterator[str]:
+    """Where the schema registry of this run is; each test has its own subjects."""
+    with apicurio(tmp_path_factory.mktemp("registry"), java) as url:
+        yield url
 
 
 @pytest.fixture(scope="session")

@@ -28,6 +28,8 @@ class JsonOptions:
 
     numeric_decimals: bool = False
     replace_null_with_default: bool = True
+    entry_objects: bool = False
+    """Whether maps without names are arrays of objects with key and value, instead of pairs."""
 
 
 def texts(array: pa.Array, schema: Schema, options: JsonOptions) -> pa.Array:
@@ -90,9 +92,15 @@ def _map(array: pa.Array, schema: Schema, options: JsonOptions) -> pa.Array:
     keys = _inner(array.keys, _of(schema.key_schema), 0, options)
     values = _inner(array.items, _of(schema.value_schema), 0, options)
     by_name = _of(schema.key_schema).type is SchemaType.STRING
-    pairs = _joined(keys, b":", values) if by_name else _joined(b"[", keys, b",", values, b"]")
+    pairs = _joined(keys, b":", values) if by_name else _entries(keys, values, options)
     lists = pc.binary_join(pa.ListArray.from_arrays(array.offsets, pairs), b",")
     return _blanked(_joined(b"{", lists, b"}") if by_name else _joined(b"[", lists, b"]"), array)
+
+
+def _entries(keys: pa.Array, values: pa.Array, options: JsonOptions) -> pa.Array:
+    if options.entry_objects:
+        return _joined(b'{"key":', keys, b',"value":', values, b"}")
+    return _joined(b"[", keys, b",", values, b"]")
 
 
 def _compact(array: pa.Array) -> pa.Array:
