@@ -177,10 +177,15 @@ def _decimal(array: pa.Array, schema: Schema, options: JsonOptions) -> pa.Array:
     array = array.cast(to_type(schema))
     if options.numeric_decimals:
         return array.cast(pa.string()).cast(pa.binary())
+    return _base64(unscaled_bytes(array))
+
+
+def unscaled_bytes(array: pa.Array) -> pa.Array:
+    """The numbers of a decimal128 array without their scale, as Java's BigDecimal has them."""
     data = memoryview(array.buffers()[1] or b"")[16 * array.offset :]
     unscaled = (data[16 * row : 16 * row + 16] for row in range(len(array)))
     numbers = pa.array([_big_endian(number) for number in unscaled], pa.binary())
-    return _base64(_blanked(numbers, array))
+    return _blanked(numbers, array)
 
 
 def _big_endian(little: memoryview) -> bytes:

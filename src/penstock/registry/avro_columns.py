@@ -1,4 +1,7 @@
-"""Arrow columns to Avro and back: a column at a time into, and out of, one piece of memory.
+"""Arrow columns to Avro and back, as converters need them.
+
+Writing goes column by column, and row by row with fastavro where the registered schema is another;
+reading goes row by row, since every row says only at its end where it ends.
 
 Dates and times are read and written as the numbers that they are in both. So Python sees numbers,
 texts and decimals only, and Arrow turns whole columns of numbers into dates.
@@ -17,6 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from penstock.columnar.json_text import Misfit
+from penstock.registry.avro_encoding import encoded
 from penstock.registry.avro_reading import AvroReader, plain_avro
 from penstock.registry.avro_writing import AvroWriter, by_name
 from penstock.registry.wire import HEADER_BYTES, offsets_of
@@ -39,9 +43,19 @@ class AvroColumnWriter:
         self._type = _nullable(to_type(numbers_only(schema)))
         self._exact = _nullable(to_type(schema))
         self._shape = _written(schema)
+        self._schema = schema if text is None else None
 
     def write(self, array: pa.Array, head: bytes) -> pa.Array:
         """Rows as bytes, ``head`` before each; RecordError with the row that does not fit."""
+        numbers = self._numbers(array)
+        if self._schema is not None:
+            try:
+                return encoded(numbers, self._schema, head)
+            except Misfit:
+                pass  # row by row, below, which finds the row
+        return self._by_row(numbers, head)
+
+    def _by_row(self, array: pa.Array, head: bytes) -> pa.Array:
         values = self._values(array)
         out, ends = BytesIO(), [0]
         for row, value in enumerate(values):
@@ -54,13 +68,16 @@ class AvroColumnWriter:
         made = pa.Array.from_buffers(pa.binary(), len(values), whole)
         return pc.if_else(array.is_valid(), made, None) if array.null_count else made
 
-    def _values(self, array: pa.Array) -> list[Any]:
+    def _numbers(self, array: pa.Array) -> pa.Array:
         try:
             # Finer units than Kafka Connect's are cut off, as its own classes do.
             exact = pc.cast(array, options=pc.CastOptions(self._exact, allow_time_truncate=True))
-            values: list[Any] = exact.cast(self._type).to_pylist()
+            return exact.cast(self._type)
         except pa.ArrowInvalid as error:
             raise RecordError(f"Cannot write as AVRO: {error}", row=_first(array)) from None
+
+    def _values(self, array: pa.Array) -> list[Any]:
+        values: list[Any] = array.to_pylist()
         if self._shape is None:
             return values
         return [None if value is None else self._shape(value) for value in values]

@@ -10,11 +10,13 @@ from io import BytesIO
 from typing import Any
 
 import fastavro
+import numpy as np
 import pyarrow as pa
 import pytest
 
 from penstock.columnar.json_text import Misfit
 from penstock.registry.avro_columns import AvroColumnReader, AvroColumnWriter
+from penstock.registry.avro_encoding import varints
 from penstock.registry.avro_reading import AvroReader
 from penstock.registry.avro_writing import AvroWriter
 from penstock.registry.wire import header
@@ -68,6 +70,47 @@ def test_what_is_written_is_read_again_with_its_schema(
     read.validate(full=True)
     assert read.to_pylist() == [value, None, value]
     assert reader.read(data.slice(2)).to_pylist() == [value]
+
+
+@pytest.mark.parametrize("optional", [False, True])
+@pytest.mark.parametrize(("schema", "value"), VALUES, ids=lambda each: getattr(each, "name", ""))
+def test_columns_are_written_as_fastavro_writes_rows(
+    schema: Schema, value: Any, optional: bool
+) -> None:
+    inner = replace(schema, optional=optional)
+    whole = Schema.struct({"a": inner, "b": Schema.int32(), "c": Schema.array(inner)})
+    rows = [{"a": value, "b": n, "c": [value] * n} for n in (-1, 0, 1, 2)]
+    if optional:
+        rows.append({"a": None, "b": 5, "c": [value, None]})
+    columns, by_row = AvroColumnWriter(whole), AvroColumnWriter(whole)
+    array = pa.array([None, *rows], to_type(whole))
+    expected = by_row._by_row(by_row._numbers(array), HEAD).to_pylist()
+    assert columns.write(array, HEAD).to_pylist() == expected
+    assert columns.write(array.slice(2), HEAD).to_pylist() == expected[2:]
+
+
+def test_numbers_of_every_size() -> None:
+    numbers = [n for bits in range(64) for n in (2**bits - 1, -(2**bits))]
+    expected = []
+    for number in numbers:
+        out = BytesIO()
+        fastavro.schemaless_writer(out, "long", number)
+        expected.append(out.getvalue())
+    assert varints(np.array(numbers, np.int64)).to_pylist() == expected
+    assert varints(np.array([], np.int64)).to_pylist() == []
+
+
+def test_a_null_in_a_required_field_is_named_by_row_and_one_in_a_null_struct_is_none() -> None:
+    inner = Schema.struct({"x": Schema.int32()}, optional=True)
+    schema = Schema.struct({"in": inner, "n": Schema.int32(optional=True)})
+    writer = AvroColumnWriter(schema)
+    rows = [{"in": None, "n": 1}, {"in": {"x": 2}, "n": None}]
+    data = writer.write(pa.array(rows, to_type(schema)), HEAD)
+    assert AvroColumnReader(writer.text, "value").read(data).to_pylist() == rows
+    loose = pa.struct([("in", pa.struct([("x", pa.int32())])), ("n", pa.int32())])
+    with pytest.raises(RecordError) as caught:
+        writer.write(pa.array([*rows, {"in": {"x": None}, "n": 1}], loose), HEAD)
+    assert caught.value.row == 2
 
 
 def test_schemas_are_those_of_confluents_converter() -> None:
