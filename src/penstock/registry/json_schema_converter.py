@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import orjson
 import pyarrow as pa
@@ -21,6 +21,9 @@ from penstock.sdk.config import ConfigDef, ConfigKey, Importance, Width
 from penstock.sdk.config_validators import one_of_ignoring_case
 from penstock.sdk.errors import RecordError
 from penstock.sdk.schema import SCHEMALESS, Schema, to_field
+
+DRAFT: Final = "http://json-schema.org/draft-07/schema#"
+"""Apicurio takes a schema without a type at its top for JSON Schema only if this is in it."""
 
 
 class JsonSchemaConverter(RegistryConverter):
@@ -54,7 +57,7 @@ class JsonSchemaConverter(RegistryConverter):
 class _JsonWriter:
     def __init__(self, schema: Schema | None, text: str | None, options: JsonOptions) -> None:
         made = {} if schema is None else json_schema(schema, options)
-        self.text = text if text is not None else json.dumps(made)
+        self.text = text if text is not None else json.dumps({"$schema": DRAFT, **made})
         self.name = schema.name if schema else None
         self._schema = schema
         self._options = options
