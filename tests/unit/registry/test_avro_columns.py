@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import random
+from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
 from io import BytesIO
@@ -13,6 +15,8 @@ import fastavro
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from penstock.columnar.json_text import Misfit
 from penstock.registry.avro_columns import AvroColumnReader, AvroColumnWriter
@@ -21,7 +25,7 @@ from penstock.registry.avro_reading import AvroReader
 from penstock.registry.avro_writing import AvroWriter
 from penstock.registry.wire import header
 from penstock.sdk.errors import RecordError
-from penstock.sdk.schema import Schema, from_field, to_field, to_type
+from penstock.sdk.schema import Schema, SchemaType, from_field, to_field, to_type
 
 HEAD = header(7)
 NOON = dt.datetime(2026, 11, 18, 12, tzinfo=dt.UTC)
@@ -89,6 +93,52 @@ def test_columns_are_written_as_fastavro_writes_rows(
     assert columns.write(array.slice(2), HEAD).to_pylist() == expected[2:]
 
 
+def test_flat_records_are_read_at_once_as_fastavro_reads_rows() -> None:
+    rng = random.Random(7)
+    kinds = [each for each, _ in VALUES if each.type not in (SchemaType.ARRAY, SchemaType.MAP)]
+    # A record with a name would be defined once and named after that, which is read row by row.
+    kinds = [each for each in kinds if each.logical or not each.name]
+    kinds = [each for each in kinds if each.type is not SchemaType.STRUCT or each.fields]
+    inner = {f"f{n}": replace(each, optional=n % 2 == 0) for n, each in enumerate(kinds)}
+    named = {schema: value for schema, value in VALUES if schema in kinds}
+    schema = Schema.struct({**inner, "in": Schema.struct(inner, optional=True)}, optional=True)
+
+    def made() -> dict[str, Any]:
+        return {
+            name: None if each.optional and rng.random() < 0.5 else named[kind]
+            for (name, each), kind in zip(inner.items(), kinds, strict=True)
+        }
+
+    rows = [None if n % 7 == 3 else {**made(), "in": made() if n % 3 else None} for n in range(50)]
+    writer = AvroColumnWriter(schema)
+    data = writer.write(pa.array(rows, to_type(schema)), HEAD)
+    reader = AvroColumnReader(writer.text, "value")
+    assert reader._columns is not None
+    at_once = reader._at_once(reader._columns, data).cast(reader.field.type)
+    at_once.validate(full=True)
+    assert at_once.equals(reader._by_row(data))
+    assert at_once.to_pylist() == rows
+    part = data.slice(10, 20)
+    assert reader._at_once(reader._columns, part).cast(reader.field.type).to_pylist() == rows[10:30]
+
+
+@settings(max_examples=200)
+@given(st.lists(st.binary(max_size=24), min_size=1, max_size=4))
+def test_any_bytes_are_read_as_fastavro_reads_them(rows: list[bytes]) -> None:
+    """Both ways give the same values, or the same row is at fault."""
+    fields = {"a": Schema.int32(optional=True), "b": Schema.string(), "c": Schema.boolean()}
+    reader = AvroColumnReader(AvroColumnWriter(Schema.struct(fields)).text, "value")
+    data = pa.array([HEAD + row for row in rows])
+
+    def outcome(read: Callable[[pa.Array], pa.Array]) -> Any:
+        try:
+            return read(data).to_pylist()
+        except RecordError as error:
+            return error.row
+
+    assert outcome(reader.read) == outcome(reader._by_row)
+
+
 def test_numbers_of_every_size() -> None:
     numbers = [n for bits in range(64) for n in (2**bits - 1, -(2**bits))]
     expected = []
@@ -97,6 +147,10 @@ def test_numbers_of_every_size() -> None:
         fastavro.schemaless_writer(out, "long", number)
         expected.append(out.getvalue())
     assert varints(np.array(numbers, np.int64)).to_pylist() == expected
+    data = pa.array([HEAD + each for each in expected])
+    read = AvroColumnReader('"long"', "value")
+    assert read._columns is not None
+    assert read._at_once(read._columns, data).to_pylist() == numbers
     assert varints(np.array([], np.int64)).to_pylist() == []
 
 
