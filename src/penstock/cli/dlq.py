@@ -236,7 +236,7 @@ def _first(mailbox: Mailbox, choice: Choice, number: int) -> tuple[list[Letter],
     epilog=examples(
         "penstock dlq replay orders-dead --dry-run",
         "penstock dlq replay orders-dead --error RecordError",
-        "penstock dlq replay orders-dead -p 0 --start 100 --end 199 --to orders-repaired",
+        "penstock dlq replay orders-dead -p 0 --start 100 --end 199 --to repaired",
     ),
 )
 def replay(
