@@ -72,7 +72,7 @@ def _is_ours(point: EntryPoint) -> bool:
 
 
 def _row(point: EntryPoint) -> str:
-    return f"| `{point.name}` | `{point.value.replace(':', '.')}` |\n"
+    return f"| `{point.name}` | `{point.module}.{point.attr}` |\n"
 
 
 if __name__ == "__main__":
