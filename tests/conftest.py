@@ -26,6 +26,7 @@ from penstock.runtime.config.rest_config import RestConfig
 from penstock.runtime.worker import Worker, WorkerConfig
 from python_path import PLUGINS, with_path
 from s3_endpoint import S3Endpoint
+from schema_registry import apicurio
 from shares import belongs
 from tables import Tables
 from topics import Topics
@@ -135,6 +136,13 @@ def search(tmp_path_factory: pytest.TempPathFactory, java: Java) -> Iterator[Sea
     """The OpenSearch of this run; each test has its own indexes."""
     with SearchServer(tmp_path_factory.mktemp("search"), java) as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def schema_registry(tmp_path_factory: pytest.TempPathFactory, java: Java) -> Iterator[str]:
+    """Where the schema registry of this run is; each test has its own subjects."""
+    with apicurio(tmp_path_factory.mktemp("registry"), java) as url:
+        yield url
 
 
 @pytest.fixture(scope="session")

@@ -17,6 +17,7 @@ MEANT = {
     "context": "config",
     "contexts": "config list",
     "create": "apply -f FILE",
+    "deadletters": "dlq ls",
     "edit": "patch connector NAME KEY=VALUE",
     "help": "--help",
     "list": "get connectors",

@@ -25,6 +25,7 @@ from penstock.cli import (
     demo,
     deploy,
     describe,
+    dlq,
     get,
     hash_secret,
     import_offsets,
@@ -85,6 +86,7 @@ app.add_typer(topic.app, name="topic")
 _command(produce.produce, "Write lines to a topic.", epilog=produce.EXAMPLES)
 _command(consume.consume, "Print the records of a topic.", epilog=consume.EXAMPLES)
 app.add_typer(consumer.app, name="consumer")
+app.add_typer(dlq.app, name="dlq")
 _command(sql.sql, "Manage connectors, streams and tables in SQL.", epilog=sql.EXAMPLES)
 app.add_typer(new.app, name="new")
 app.add_typer(operator.app, name="operator")

@@ -84,14 +84,15 @@ def _same(one: Schema | None, other: Schema | None) -> bool:
 
 def _decoded(run: _Run, records: _Records, envelopes: EnvelopeReader, name: str) -> Decoded:
     try:
-        array = _array(run.schema, run.payloads, envelopes.options)
+        array = payload_column(run.schema, run.payloads, envelopes.options)
     except (Misfit, orjson.JSONDecodeError):
         raise _first_error(run, records, envelopes) from None
     schemaless = SCHEMALESS.with_name(name)
     return Decoded(run.start, array, to_field(run.schema, name) if run.schema else schemaless)
 
 
-def _array(schema: Schema | None, payloads: _Records, options: JsonOptions) -> pa.Array:
+def payload_column(schema: Schema | None, payloads: _Records, options: JsonOptions) -> pa.Array:
+    """JSON texts as values of ``schema``; raises ``Misfit`` and ``orjson.JSONDecodeError``."""
     there = [payload for payload in payloads if payload is not None]
     if schema is None:
         texts = [None if orjson.loads(p) is None else p.decode() for p in there]
@@ -116,7 +117,7 @@ def _exact_loads(payload: bytes) -> Any:
 def _first_error(run: _Run, records: _Records, envelopes: EnvelopeReader) -> RecordError:
     for row, payload in enumerate(run.payloads, run.start):
         try:
-            _array(run.schema, [payload], envelopes.options)
+            payload_column(run.schema, [payload], envelopes.options)
         except Misfit as misfit:
             return RecordError(str(misfit), row=row)
         except orjson.JSONDecodeError as error:

@@ -28,6 +28,8 @@ class JsonOptions:
 
     numeric_decimals: bool = False
     replace_null_with_default: bool = True
+    entry_objects: bool = False
+    """Whether maps without names are arrays of objects with key and value, instead of pairs."""
 
 
 def texts(array: pa.Array, schema: Schema, options: JsonOptions) -> pa.Array:
@@ -90,9 +92,15 @@ def _map(array: pa.Array, schema: Schema, options: JsonOptions) -> pa.Array:
     keys = _inner(array.keys, _of(schema.key_schema), 0, options)
     values = _inner(array.items, _of(schema.value_schema), 0, options)
     by_name = _of(schema.key_schema).type is SchemaType.STRING
-    pairs = _joined(keys, b":", values) if by_name else _joined(b"[", keys, b",", values, b"]")
+    pairs = _joined(keys, b":", values) if by_name else _entries(keys, values, options)
     lists = pc.binary_join(pa.ListArray.from_arrays(array.offsets, pairs), b",")
     return _blanked(_joined(b"{", lists, b"}") if by_name else _joined(b"[", lists, b"]"), array)
+
+
+def _entries(keys: pa.Array, values: pa.Array, options: JsonOptions) -> pa.Array:
+    if options.entry_objects:
+        return _joined(b'{"key":', keys, b',"value":', values, b"}")
+    return _joined(b"[", keys, b",", values, b"]")
 
 
 def _compact(array: pa.Array) -> pa.Array:
@@ -169,10 +177,15 @@ def _decimal(array: pa.Array, schema: Schema, options: JsonOptions) -> pa.Array:
     array = array.cast(to_type(schema))
     if options.numeric_decimals:
         return array.cast(pa.string()).cast(pa.binary())
+    return _base64(unscaled_bytes(array))
+
+
+def unscaled_bytes(array: pa.Array) -> pa.Array:
+    """The numbers of a decimal128 array without their scale, as Java's BigDecimal has them."""
     data = memoryview(array.buffers()[1] or b"")[16 * array.offset :]
     unscaled = (data[16 * row : 16 * row + 16] for row in range(len(array)))
     numbers = pa.array([_big_endian(number) for number in unscaled], pa.binary())
-    return _base64(_blanked(numbers, array))
+    return _blanked(numbers, array)
 
 
 def _big_endian(little: memoryview) -> bytes:

@@ -101,20 +101,28 @@ def _array(schema: Schema, live: list[Any], options: JsonOptions) -> pa.Array:
 
 
 def _map(schema: Schema, live: list[Any], options: JsonOptions) -> pa.Array:
-    pairs = [_pairs(schema, value) for value in live]
+    pairs = [_pairs(schema, value, options) for value in live]
     keys = _inner(schema.key_schema, [k for value in pairs for k, _ in value], options)
     values = _inner(schema.value_schema, [v for value in pairs for _, v in value], options)
     return pa.MapArray.from_arrays(_offsets(pairs), keys, values, type=to_type(schema))
 
 
-def _pairs(schema: Schema, value: Any) -> list[tuple[Any, Any]]:
+def _pairs(schema: Schema, value: Any, options: JsonOptions) -> list[tuple[Any, Any]]:
     if schema.key_schema is not None and schema.key_schema.type is SchemaType.STRING:
         if not isinstance(value, dict):
             raise Misfit("Maps with string fields should be encoded as JSON objects")
         return list(value.items())
+    if options.entry_objects:
+        return _entries(value)
     if not isinstance(value, list) or not all(_is_pair(entry) for entry in value):
         raise Misfit("Maps with non-string fields should be encoded as JSON array of tuples")
     return [(key, item) for key, item in value]
+
+
+def _entries(value: Any) -> list[tuple[Any, Any]]:
+    if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
+        raise Misfit("Maps with non-string fields should be encoded as JSON array of objects")
+    return [(entry.get("key"), entry.get("value")) for entry in value]
 
 
 def _is_pair(entry: Any) -> bool:

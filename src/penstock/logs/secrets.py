@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 WORKER = ""
@@ -30,3 +31,16 @@ def scrub(text: str, secrets: Iterable[str]) -> str:
         if secret:
             text = text.replace(secret, "[hidden]")
     return text
+
+
+_IN_ADDRESS = re.compile(r"(?<=://)[^/@\s]+(?=@)")
+_BY_NAME = re.compile(
+    r"((?:password|passwd|pwd|passphrase|secret|token|api[._-]?key|jaas[._-]?config)"
+    r"[\"']?\s*[=:]\s*)(\"[^\"]*\"|'[^']*'|[^\s,;&)}]+)",
+    re.IGNORECASE,
+)
+
+
+def scrub_unknown(text: str) -> str:
+    """``text`` of others without what looks like a secret: after its name, or in an address."""
+    return _BY_NAME.sub(r"\1[hidden]", _IN_ADDRESS.sub("[hidden]", text))

@@ -165,10 +165,9 @@ class Plugins:
     @cached_property
     def header_converters(self) -> list[Plugin]:
         """The valid values of header.converter."""
-        classes: list[type[Any]] = [
-            SimpleHeaderConverter,
-            *(plugin.cls for plugin in self.converters),
-        ]
+        # As in Kafka Connect, those that depend on the topic are for keys and values only.
+        plain = (plugin.cls for plugin in self.converters if not plugin.cls.per_topic)
+        classes: list[type[Any]] = [SimpleHeaderConverter, *plain]
         return sorted(map(HeaderConverter, classes), key=lambda plugin: plugin.class_name)
 
     @cached_property

@@ -29,6 +29,9 @@ class Converter(ABC):
     may serve several threads in turn. It must be picklable once it is configured, since it is
     made on the worker and used in the processes of Spark.
 
+    A converter that asks another system raises ``RetriableError`` if that does not answer;
+    ``errors.retry.timeout`` says how long it is tried again.
+
     A row that cannot be converted raises ``RecordError`` with that row; ``errors.tolerance``
     decides whether the worker goes on without it. Its message says what was wrong and, where one
     exists, which setting of the converter would fit the data.
@@ -43,6 +46,9 @@ class Converter(ABC):
     config_def: ClassVar[ConfigDef]
     """Its keys, without the prefix ``key.converter.`` or ``value.converter.``."""
 
+    per_topic: ClassVar[bool] = False
+    """Whether what is written depends on the topic: then ``encode_for`` is called."""
+
     @abstractmethod
     def configure(self, config: Mapping[str, str], is_key: bool) -> None:
         """Called once, before anything else. Raises ``ConfigError``."""
@@ -54,6 +60,10 @@ class Converter(ABC):
         ``field`` carries the schema (see ``penstock.sdk.schema``). A null row has no key, or is a
         tombstone: it stays null.
         """
+
+    def encode_for(self, topic: str, array: pa.Array, field: pa.Field) -> pa.Array:
+        """As ``encode``, of rows that go to one topic."""
+        return self.encode(array, field)
 
     @abstractmethod
     def decode(self, data: pa.Array) -> list[Decoded]:

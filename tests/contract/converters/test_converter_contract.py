@@ -5,7 +5,7 @@ A new converter joins by adding a ``Case``; nothing below names any single one.
 
 import pickle
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
@@ -21,6 +21,8 @@ from penstock.columnar.number_converters import (
     ShortConverter,
 )
 from penstock.columnar.plain_converters import ByteArrayConverter, StringConverter
+from penstock.registry.avro_converter import AvroConverter
+from penstock.registry.json_schema_converter import JsonSchemaConverter
 from penstock.sdk.config import ConfigDef
 from penstock.sdk.converters import Converter, Decoded
 from penstock.sdk.errors import RecordError
@@ -40,6 +42,7 @@ class Case:
     config: Mapping[str, str] = field(default_factory=dict)
     unreadable: bytes | None = None
     unwritable: tuple[pa.Field, Any] | None = None
+    registry: bool = False
 
     def converter(self, is_key: bool = False) -> Converter:
         converter = self.make()
@@ -106,12 +109,42 @@ CASES = [
         unreadable=b"nul",
     ),
 ]
+OF_REGISTRY = [
+    Case(
+        name,
+        made,
+        column,
+        values,
+        unreadable=b"\0\0\0\0\1",
+        unwritable=(STRUCT, {"id": None}),
+        registry=True,
+    )
+    for name, made, column, values in (
+        (
+            "avro, struct",
+            AvroConverter,
+            STRUCT,
+            [{"id": 1, "name": None}, None, {"id": 3, "name": "c"}],
+        ),
+        ("avro, text", AvroConverter, TEXT, ["a", None, "ü"]),
+        ("json schema, struct", JsonSchemaConverter, STRUCT, [{"id": 1, "name": "b"}, None]),
+        ("json schema, text", JsonSchemaConverter, TEXT, ["a", None, "ü"]),
+        ("json schema, none", JsonSchemaConverter, SCHEMALESS, ["1", None, '{"a":2}']),
+    )
+]
 
 
-@pytest.fixture(params=CASES, ids=lambda case: case.name)
+@pytest.fixture(
+    params=[*CASES, *(pytest.param(each, marks=pytest.mark.heavy) for each in OF_REGISTRY)],
+    ids=lambda case: case.name,
+)
 def case(request: pytest.FixtureRequest) -> Case:
     found: Case = request.param
-    return found
+    if not found.registry:
+        return found
+    return replace(
+        found, config={"schema.registry.url": request.getfixturevalue("schema_registry")}
+    )
 
 
 def rows(runs: list[Decoded]) -> list[Any]:
@@ -119,7 +152,7 @@ def rows(runs: list[Decoded]) -> list[Any]:
 
 
 def test_says_who_it_is(case: Case) -> None:
-    assert case.make().connect_class.startswith("org.apache.kafka.connect.")
+    assert case.make().connect_class.startswith(("org.apache.kafka.connect.", "io.confluent."))
     assert isinstance(case.make().config_def, ConfigDef)
 
 

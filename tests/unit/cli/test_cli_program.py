@@ -36,6 +36,7 @@ def test_all_commands_are_there() -> None:
     expected |= {(verb, "connector") for verb in (*verbs, "patch", "wait")}
     expected |= {("config", verb) for verb in ("set", "use", "list", "show", "delete")}
     expected |= {("topic", verb) for verb in ("create", "update", "describe", "list", "delete")}
+    expected |= {("dlq", verb) for verb in ("ls", "show", "replay")}
     expected |= {("consumer", verb) for verb in ("list", "delete", "reset", "update", "sweep")}
     expected |= {("consume",), ("produce",), ("operator", "manifests")}
     deploy = ("render", "diff", "apply", "scale", "status", "delete")

@@ -128,16 +128,16 @@ def test_a_plugin_without_its_extra_is_listed_and_says_what_to_install(
 
 
 def test_a_converter_without_its_extra_says_what_to_install(install: Install) -> None:
-    module = install(NEEDY, group="penstock.converters", avro="AvroConverter [avro]")
+    module = install(NEEDY, group="penstock.converters", protobuf="ProtobufConverter [protobuf]")
     herder = Herder(Plugins(), "cluster")
     everything = {plugin["class"]: plugin["type"] for plugin in herder.plugins(False)}
-    assert everything[f"{module}.AvroConverter"] == "converter"
+    assert everything[f"{module}.ProtobufConverter"] == "converter"
     config = {"name": "n", "topic": "t", "file": "f", "connector.class": "FileStreamSource"}
-    config["value.converter"] = "io.confluent.connect.avro.AvroConverter"
+    config["value.converter"] = "io.confluent.connect.protobuf.ProtobufConverter"
     answer = herder.validate("FileStreamSource", config)
     values = {each["value"]["name"]: each["value"] for each in answer["configs"]}
     (error,) = values["value.converter"]["errors"]
-    assert f'Run: pip install "{module}[avro]"' in error
+    assert f'Run: pip install "{module}[protobuf]"' in error
 
 
 def test_a_module_of_its_own_that_is_missing_is_a_defect(

@@ -16,10 +16,10 @@ import pyarrow as pa
 from penstock.engine.lease.lease import Lease, SinkLease
 from penstock.engine.lease.tolerating import tolerate
 from penstock.engine.pipeline.stage_error import StageError
+from penstock.kafka.letter_headers import PREFIX
 from penstock.logs.secrets import scrub
 
 HEADER_LIMIT = 4096
-PREFIX = "__connect.errors."
 
 AHEAD_SECONDS = 1800
 """How far ahead of the clock a timestamp may be: brokers reject one that is an hour ahead."""

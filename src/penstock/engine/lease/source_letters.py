@@ -13,10 +13,11 @@ import orjson
 import pyarrow as pa
 
 from penstock.columnar.json_converter import JsonConverter
-from penstock.engine.lease.dead_letters import PREFIX, Letter, context_headers, limited, sendable
+from penstock.engine.lease.dead_letters import Letter, context_headers, limited, sendable
 from penstock.engine.lease.lease import SourceLease
 from penstock.engine.lease.tolerating import tolerate
 from penstock.engine.pipeline.stage_error import StageError
+from penstock.kafka.letter_headers import PREFIX
 from penstock.sdk.errors import RecordError
 from penstock.sdk.offsets import ChangedOffset
 from penstock.sdk.records import SourceRecord

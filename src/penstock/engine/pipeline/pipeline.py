@@ -9,6 +9,7 @@ from typing import TypeVar
 import pyarrow as pa
 
 from penstock.engine.pipeline.parts import Part, consecutive, together
+from penstock.engine.pipeline.per_topic import encoded_column
 from penstock.engine.pipeline.predicated import Predicated
 from penstock.engine.pipeline.stage_error import StageError, at_stage
 from penstock.sdk.batches import record_batch
@@ -64,11 +65,11 @@ class Pipeline:
         return consecutive(self._transformed(batch, lambda step, part: step.apply(part)))
 
     def _converted(self, part: Part) -> Encoded:
-        batch, schema = part.batch, part.batch.schema
+        batch = part.batch
         with at_stage("KEY_CONVERTER", self.key):
-            key = self.key.encode(batch.column("key"), schema.field("key"))
+            key = encoded_column(self.key, batch, "key")
         with at_stage("VALUE_CONVERTER", self.value):
-            value = self.value.encode(batch.column("value"), schema.field("value"))
+            value = encoded_column(self.value, batch, "value")
         return Encoded(batch, key, value)
 
     def _binary(self, part: Part) -> Part:

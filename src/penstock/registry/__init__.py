@@ -1,0 +1,1 @@
+"""Converters whose schemas are kept in a schema registry."""
