@@ -37,7 +37,12 @@ class TwoBrokers:
 def two_brokers(folder: Path, java: Java, jars: Jars) -> Iterator[TwoBrokers]:
     """Both running; the test may stop, kill and start the second."""
     ports = [free_port() for _ in range(3)]
-    voters = {"controller.quorum.voters": f"1@127.0.0.1:{ports[1]}"}
+    voters = {
+        "controller.quorum.voters": f"1@127.0.0.1:{ports[1]}",
+        # So that the first learns soon that the second has gone.
+        "broker.session.timeout.ms": "5000",
+        "broker.heartbeat.interval.ms": "500",
+    }
     own = f"PLAINTEXT://127.0.0.1:{ports[0]},CONTROLLER://127.0.0.1:{ports[1]}"
     first = EmbeddedBroker(
         folder / "first", java, jars, port=ports[0], extra={**voters, "listeners": own}

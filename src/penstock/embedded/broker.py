@@ -9,17 +9,17 @@ from pathlib import Path
 from types import TracebackType
 
 from penstock.embedded import kafka_log
-from penstock.embedded.data_folder import claim, log_dir
+from penstock.embedded.data_folder import claim, log_dir, was_killed
 from penstock.embedded.errors import BrokerStartFailed, EmbeddedError
 from penstock.embedded.ivy import Progress
 from penstock.embedded.jars import Jars
 from penstock.embedded.java import Java
 from penstock.embedded.kafka_command import format_command, server_command
 from penstock.embedded.locks import FileLock
-from penstock.embedded.ports import HOST, Ports, choose_ports
+from penstock.embedded.ports import HOST, Ports, choose_ports, free_port
 from penstock.embedded.process import WatchedProcess
 from penstock.embedded.readiness import Probe
-from penstock.embedded.server_properties import render, server_properties
+from penstock.embedded.server_properties import RECOVERY, SESSION, render, server_properties
 
 
 class EmbeddedBroker:
@@ -121,19 +121,33 @@ class EmbeddedBroker:
     def _start(self, lock: FileLock, deadline: float, progress: Progress) -> None:
         self._ports = choose_ports(self.data_dir, self._port)
         log_start = kafka_log.rotate(self.log)
-        settings = self._write_settings(self._ports)
+        if SESSION not in self._extra and was_killed(self.data_dir):
+            self._recover(lock, deadline, log_start)
+        settings = self._write_settings(self._ports, self._extra)
         if not (log_dir(self.data_dir) / "meta.properties").exists():
             progress(f"preparing the data folder {self.data_dir}")
             self._format(settings, deadline, log_start)
         progress(f"starting Kafka on {self.bootstrap_servers}")
-        self._process = WatchedProcess(server_command(self._java, self._jars, settings), self.log)
-        lock.tell(pid=os.getpid(), java=self.pid)
-        self._wait_until_ready(deadline, log_start)
+        self._run(lock, settings)
+        self._wait_until_ready(self.bootstrap_servers, deadline, log_start)
         progress(f"Kafka is ready on {self.bootstrap_servers}")
 
-    def _write_settings(self, ports: Ports) -> Path:
+    def _recover(self, lock: FileLock, deadline: float, log_start: int) -> None:
+        """Start and stop it once where no client looks, with a session that expires soon."""
+        broker = free_port()
+        ports = Ports(broker, free_port(other_than=broker))
+        self._run(lock, self._write_settings(ports, RECOVERY))
+        self._wait_until_ready(f"{HOST}:{ports.broker}", deadline, log_start)
+        assert self._process is not None  # noqa: S101 (it runs)
+        self._process.stop(max(1.0, deadline - time.monotonic()))
+
+    def _run(self, lock: FileLock, settings: Path) -> None:
+        self._process = WatchedProcess(server_command(self._java, self._jars, settings), self.log)
+        lock.tell(pid=os.getpid(), java=self.pid)
+
+    def _write_settings(self, ports: Ports, extra: Mapping[str, str]) -> Path:
         settings = self.data_dir / "server.properties"
-        properties = server_properties(log_dir(self.data_dir), ports, self._extra)
+        properties = server_properties(log_dir(self.data_dir), ports, extra)
         settings.write_text(render(properties), encoding="ascii")
         return settings
 
@@ -142,8 +156,8 @@ class EmbeddedBroker:
         if self._process.wait(max(0.0, deadline - time.monotonic())) != 0:
             raise self._failed("could not prepare its data folder", log_start)
 
-    def _wait_until_ready(self, deadline: float, log_start: int) -> None:
-        probe = Probe(self.bootstrap_servers)
+    def _wait_until_ready(self, address: str, deadline: float, log_start: int) -> None:
+        probe = Probe(address)
         while not probe.answered():
             if not self.alive():
                 raise self._failed("ended while starting", log_start)

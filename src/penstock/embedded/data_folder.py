@@ -20,6 +20,13 @@ def log_dir(data_dir: Path) -> Path:
     return data_dir / "log"
 
 
+def was_killed(data_dir: Path) -> bool:
+    """Return whether the last broker on it ended without shutting down."""
+    folder = log_dir(data_dir)
+    prepared = (folder / "meta.properties").exists()
+    return prepared and not (folder / ".kafka_cleanshutdown").exists()
+
+
 def claim(data_dir: Path, patience: float = PATIENCE_SECONDS) -> FileLock:
     """Create the folder where needed and take its lock.
 

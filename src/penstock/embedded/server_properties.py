@@ -8,6 +8,7 @@ from pathlib import Path
 from penstock.embedded.ports import HOST, Ports
 
 LARGEST_MESSAGE = 64 * 1024 * 1024
+SESSION = "broker.session.timeout.ms"
 
 SINGLE_NODE = {
     "process.roles": "broker,controller",
@@ -22,14 +23,18 @@ SINGLE_NODE = {
     "share.coordinator.state.topic.min.isr": "1",
     "share.coordinator.state.topic.num.partitions": "4",
     "group.initial.rebalance.delay.ms": "0",
-    # After a kill the broker is let in only when the session of its former self has run out.
-    "broker.session.timeout.ms": "5000",
-    "broker.heartbeat.interval.ms": "500",
+    # Nobody could take over from a broker that was frozen, on a laptop that slept for example. If
+    # the controller took its partitions away meanwhile, Kafka 4.3 would end transactions without
+    # writing so into them, and they would hang for ever.
+    SESSION: "86400000",
     "auto.create.topics.enable": "true",
     "num.partitions": "1",
     "message.max.bytes": str(LARGEST_MESSAGE),
     "replica.fetch.max.bytes": str(LARGEST_MESSAGE),
 }
+
+RECOVERY = {SESSION: "1000", "broker.heartbeat.interval.ms": "200"}
+"""After a kill a broker is let in only when the session of its former self has expired."""
 
 
 def server_properties(log_dir: Path, ports: Ports, extra: Mapping[str, str]) -> dict[str, str]:

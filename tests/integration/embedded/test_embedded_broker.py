@@ -75,6 +75,30 @@ def test_acknowledged_messages_outlive_sigkill_on_the_same_port(broker: Embedded
     assert read_all(broker, "killed") == acknowledged
 
 
+@pytest.mark.heavy
+@pytest.mark.parametrize("killed", [False, True])
+def test_a_broker_that_was_frozen_keeps_its_partitions(
+    broker: EmbeddedBroker, killed: bool
+) -> None:
+    """Transactions under way would otherwise hang: Kafka would end them without a marker."""
+    topic = f"frozen-{killed}"
+    produce(broker, topic, [b"before"])
+    if killed:
+        broker.kill()
+        broker.start()
+    produce(broker, topic, [b"started"])
+    epochs = (broker.data_dir / "log" / f"{topic}-0" / "leader-epoch-checkpoint").read_text()
+    frozen = psutil.Process(broker.pid)
+    frozen.suspend()
+    time.sleep(12)  # longer than Kafka's sessions of brokers
+    frozen.resume()
+    for _ in range(3):
+        produce(broker, topic, [b"after"])
+        time.sleep(1)  # a controller that takes them away does so after a moment
+    now = (broker.data_dir / "log" / f"{topic}-0" / "leader-epoch-checkpoint").read_text()
+    assert now == epochs
+
+
 def test_large_messages_pass(broker: EmbeddedBroker) -> None:
     value = b"x" * 20_000_000
     producer = Producer(

@@ -38,7 +38,7 @@ def _kill(broker: EmbeddedBroker) -> Callable[[], None]:
     ("leave", "seconds"),
     [
         pytest.param(_freeze, 5.0, id="frozen-5-s"),
-        # Longer than the controller waits for a broker: it then answers that there are none.
+        # Longer than the sessions of workers, and than Kafka's own of brokers.
         pytest.param(_freeze, 14.0, id="frozen-14-s"),
         pytest.param(_kill, 30.0, id="killed-30-s"),
         pytest.param(_kill, 300.0, id="killed-5-min"),
