@@ -13,6 +13,7 @@ from penstock.sql.running import asserting
 from penstock.sql.testing.cases import cases_in
 from penstock.sql.testing.runner import run_cases
 
+pytestmark = pytest.mark.heavy
 TESTS = """--@test: rows come out as they went in
 CREATE STREAM s (k VARCHAR KEY, n INT, d DECIMAL(5, 2), l ARRAY<INT>)
   WITH (KAFKA_TOPIC='its-topic', VALUE_FORMAT='JSON', PARTITIONS=1);

@@ -74,14 +74,14 @@ def shown(context: MagicMock) -> list[tuple[State, str | None]]:
     return [(status.state, status.trace) for status in statuses]
 
 
-AVRO = "io.confluent.connect.avro.AvroConverter"
+PROTOBUF = "io.confluent.connect.protobuf.ProtobufConverter"
 NOT_THERE = "Class {0} could not be found."
 
 
 @pytest.mark.parametrize(
     ("keys", "missing"),
     [
-        ({"value_converter": AVRO}, AVRO),
+        ({"value_converter": PROTOBUF}, PROTOBUF),
         ({"transforms": "x", "transforms_x_type": "a.InsertField"}, "a.InsertField"),
     ],
 )
@@ -117,8 +117,8 @@ def test_a_config_error_in_a_turn_fails_the_connector(
 
 
 def test_a_worker_whose_own_converter_is_not_there_does_not_start(tmp_path: Path) -> None:
-    worker = Worker(WorkerConfig.from_properties({"value.converter": AVRO}, tmp_path))
-    with pytest.raises(ConfigError, match=f"value.converter: {NOT_THERE.format(AVRO)}"):
+    worker = Worker(WorkerConfig.from_properties({"value.converter": PROTOBUF}, tmp_path))
+    with pytest.raises(ConfigError, match=f"value.converter: {NOT_THERE.format(PROTOBUF)}"):
         worker.start()
 
 
