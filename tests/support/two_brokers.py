@@ -48,6 +48,9 @@ def two_brokers(folder: Path, java: Java, jars: Jars) -> Iterator[TwoBrokers]:
         folder / "first", java, jars, port=ports[0], extra={**voters, "listeners": own}
     )
     with first:
+        alone = Topics(first.bootstrap_servers)
+        alone.create("first")
+        alone.produce("first", [b"record"])  # now the topics of coordinators are on it, all of them
         extra = {
             **voters,
             "process.roles": "broker",

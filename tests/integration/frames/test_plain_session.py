@@ -53,7 +53,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_page(
     installed: Path, broker: EmbeddedBroker, topics: Topics, java: Java, tmp_path: Path
 ) -> None:
-    topics.create("users", 2)
+    topics.create("people", 2)
     page = (ROOT / "docs/spark.md").read_text()
     blocks = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     program = "".join([*blocks, CHECKS])
