@@ -21,6 +21,7 @@ UNWRAPPED = "Kafka Connect forgets to unwrap its own exception: 400 is what it m
 WORKERS = "unset stands for the worker's converter, which is not repeated for each connector"
 CONVERTER_TYPE = "an inner key that Kafka Connect's workers set, not users"
 SCHEMA_CONTENT = "not here yet"
+REGISTRY = "a converter that users of Kafka Connect install besides"
 SOURCE_LETTERS = "sources have dead letters, too"
 
 LISTS = "GET /connector-plugins*"
@@ -91,6 +92,7 @@ KNOWN: tuple[Known, ...] = (
     Known(PLUGIN, "*.plugin.version.definition.default_value", "each has versions of its own"),
     Known(PLUGIN, "*.plugin.version.value.value", "each has versions of its own"),
     Known(PLUGIN, "*.plugin.version.value.recommended_values *", "each has versions of its own"),
+    Known(PLUGIN, "*.converter.value.recommended_values +io.confluent.*", REGISTRY),
     Known(PLUGIN, "*.converter.definition.default_value", WORKERS),
     Known(PLUGIN, "*.converter.value.value", WORKERS),
     Known(PLUGIN, "*order -*converter.type", CONVERTER_TYPE),

@@ -39,11 +39,14 @@ class Parts:
         """The framework's keys with the available classes and versions as recommended values."""
         keys = [replace(framework[VERSION], **_versions(connector))]
         for key in CONVERTERS:
-            known = [plugin.class_name for plugin in self._plugins.converters]
-            header = [SIMPLE_HEADERS] if key == CONVERTERS[2] else []
-            keys.append(replace(framework[key], recommended=sorted([*known, *header])))
+            known = [plugin.class_name for plugin in self._fitting(key)]
+            keys.append(replace(framework[key], recommended=known))
             keys.append(self._converter_version(framework[f"{key}.plugin.version"], key, config))
         return framework + ConfigDef(*keys)
+
+    def _fitting(self, key: str) -> list[Plugin]:
+        header = key == CONVERTERS[2]
+        return self._plugins.header_converters if header else self._plugins.converters
 
     def _converter_version(self, version: ConfigKey, key: str, config: Config) -> ConfigKey:
         name = (config.get(key) or "").strip()

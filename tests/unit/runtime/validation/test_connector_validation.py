@@ -398,6 +398,14 @@ def test_classes_are_named_in_full_and_versions_are_those_installed() -> None:
     assert not found["key.converter.plugin.version"].visible
 
 
+def test_converters_that_depend_on_the_topic_are_not_offered_for_headers() -> None:
+    found = {value.name: value.recommended_values for value in validate(SOURCE_CONFIG).values}
+    avro = "io.confluent.connect.avro.AvroConverter"
+    assert avro in found["key.converter"]
+    assert avro not in found["header.converter"]
+    assert "org.apache.kafka.connect.storage.SimpleHeaderConverter" in found["header.converter"]
+
+
 def test_the_keys_of_a_transform_come_with_its_alias() -> None:
     router = {"transforms": "r", "transforms.r.type": "RegexRouter", "transforms.r.regex": ".*"}
     shown = validate({**SOURCE_CONFIG, **router, "transforms.r.replacement": "x"}).to_json("n")
