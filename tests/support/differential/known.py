@@ -92,7 +92,10 @@ KNOWN: tuple[Known, ...] = (
     Known(PLUGIN, "*.plugin.version.definition.default_value", "each has versions of its own"),
     Known(PLUGIN, "*.plugin.version.value.value", "each has versions of its own"),
     Known(PLUGIN, "*.plugin.version.value.recommended_values *", "each has versions of its own"),
-    Known(PLUGIN, "*.converter.value.recommended_values +io.confluent.*", REGISTRY),
+    *(
+        Known(PLUGIN, f"*.{part}.converter.value.recommended_values +io.confluent.*", REGISTRY)
+        for part in ("key", "value")
+    ),
     Known(PLUGIN, "*.converter.definition.default_value", WORKERS),
     Known(PLUGIN, "*.converter.value.value", WORKERS),
     Known(PLUGIN, "*order -*converter.type", CONVERTER_TYPE),
