@@ -13,7 +13,19 @@ from bench.rows import (
     rest,
     start_up,
     topic_to_file,
+    trickle,
 )
 
-FAMILIES = (file_to_topic, topic_to_file, latency, start_up, memory, idle, rest, offsets, consuming)
+FAMILIES = (
+    file_to_topic,
+    topic_to_file,
+    latency,
+    trickle,
+    start_up,
+    memory,
+    idle,
+    rest,
+    offsets,
+    consuming,
+)
 ROWS: dict[str, Row] = {row.name: row for family in FAMILIES for row in family.ROWS}

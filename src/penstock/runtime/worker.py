@@ -1,7 +1,7 @@
 """A worker: starts and stops everything but its REST listener.
 
 ``start`` blocks until the broker answers and configs and statuses have been read to their true end;
-Spark is not started by it, but by the first turn. ``stop`` lets running leases commit and end.
+Spark is not started by it, but by the first lease. ``stop`` lets running leases commit and end.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ from functools import partial
 from typing import cast
 
 from penstock.embedded import EmbeddedBroker, Jars, Java, ensure_jars, find_java
+from penstock.engine.driver.engine import Engine
 from penstock.engine.driver.session import LazySession, SparkSettings
-from penstock.engine.driver.turns import Engine
-from penstock.engine.driver.watches import HeartbeatServer
 from penstock.kafka import clients
 from penstock.kafka.clients import Connection, GroupAdmin
 from penstock.kafka.errors import BrokerUnavailable
@@ -138,7 +137,9 @@ class Worker:
         kafka = admin.list_topics(timeout=10)
         connection = replace(connection, few_brokers=clients.few_brokers(kafka))
         cluster = Cluster(worker_topic(config.group_id), Runners(), self.herder.lock)
-        context = self._context(connection, admin, stores, cluster, self._engine(java, jars))
+        context = self._context(
+            connection, admin, stores, cluster, self._engine(java, jars, cluster)
+        )
         cluster.duties = self._duties(context, stores, cluster)
         stores.statuses.on_task = partial(context.metrics.note_state, self.worker_id)
         self._follow(cluster, stores)
@@ -160,7 +161,7 @@ class Worker:
             admin=admin,
             plugins=self.plugins,
             engine=engine,
-            scheduler=self._scheduler(engine),
+            scheduler=self._scheduler(),
             configs=stores.configs,
             offsets=stores.offsets,
             statuses=stores.statuses,
@@ -204,21 +205,23 @@ class Worker:
         stores.roster.on_assignment = assigned
         stores.roster.on_worker = cluster.ask_for_balance
 
-    def _engine(self, java: Java, jars: Jars) -> Engine:
+    def _engine(self, java: Java, jars: Jars, cluster: Cluster) -> Engine:
         settings = SparkSettings(
             data_dir=self.config.data_dir,
             jars=jars.spark,
             java_home=java.home,
             worker_config=self.config.spark(),
         )
-        heartbeats = HeartbeatServer(settings.driver_host)
-        engine = Engine(LazySession(settings), heartbeats, self.config.limits())
+        engine = Engine(
+            LazySession(settings),
+            cluster.current_standing,
+            carrier_bytes=self.config["carrier.memory.max.bytes"],
+        )
         self._undo.append(engine.stop)
         return engine
 
-    def _scheduler(self, engine: Engine) -> Scheduler:
-        grace = self.config["turn.grace.ms"] / 1000
-        scheduler = Scheduler(engine.session.settings.slots, grace)
+    def _scheduler(self) -> Scheduler:
+        scheduler = Scheduler()
         scheduler.start()
         self._undo.append(scheduler.stop)
         return scheduler

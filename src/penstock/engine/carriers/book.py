@@ -37,6 +37,8 @@ class News:
     progress: dict[str, Any] = field(default_factory=dict)
     reports: dict[str, Any] = field(default_factory=dict)
     lost: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
+    """Revoked leases that are known to have ended."""
 
 
 class Book:
@@ -49,6 +51,8 @@ class Book:
         self._number = 0
         self._heard = 0
         self._ending = False
+        self._revoked: dict[str, int] = {}
+        """Until they are known to have ended, with the first state in which they are not wanted."""
 
     def __len__(self) -> int:
         return len(self._given)
@@ -76,10 +80,23 @@ class Book:
     def revoke(self, lease_id: str) -> bool:
         """Revoke a lease: it is never confirmed from now on, and ends uncommitted.
 
-        Returns whether it was given and had not reported.
+        Returns whether the carrier may be running it: then ``News.gone`` says when it has ended.
         """
         with self._lock:
-            return self._given.pop(lease_id, None) is not None
+            given = self._given.pop(lease_id, None)
+            sent = given is not None and given.sent is not None
+            if sent:
+                self._revoked[lease_id] = self._number + 1
+            return sent
+
+    def withdraw(self, lease_id: str) -> bool:
+        """Revoke a lease that was never sent; returns whether that is so."""
+        with self._lock:
+            given = self._given.get(lease_id)
+            if given is None or given.sent is not None:
+                return False
+            del self._given[lease_id]
+            return True
 
     def revoke_all(self) -> list[str]:
         """Revoke all leases and give it no more; returns the ids it had."""
@@ -120,7 +137,15 @@ class Book:
             self._acknowledged = set(reports)
             new = {i: r for i, r in reports.items() if self._given.pop(i, None) is not None}
             lost = self._note_held(held, int(state["heard"]))
-            return News({i: p for i, p in held.items() if p and i in self._given}, new, lost)
+            gone = self._note_revoked(held, int(state["heard"]))
+            progress = {i: p for i, p in held.items() if p and i in self._given}
+            return News(progress, new, lost, gone)
+
+    def _note_revoked(self, held: dict[str, Any], heard: int) -> tuple[str, ...]:
+        gone = [i for i, number in self._revoked.items() if number <= heard and i not in held]
+        for lease in gone:
+            del self._revoked[lease]
+        return tuple(gone)
 
     def _note_held(self, held: dict[str, Any], heard: int) -> tuple[str, ...]:
         lost = []

@@ -17,8 +17,16 @@ from penstock.engine.carriers.frames import Message
 class Held(Protocol):
     """A lease that runs in this process."""
 
-    def progress(self) -> dict[str, Any]:
-        """Its progress since the last call; may be empty."""
+    def progress(self, number: int) -> dict[str, Any]:
+        """Its progress, for the message of that number; may be empty."""
+        ...
+
+    def heard(self, number: int) -> None:
+        """The worker has received the messages up to that number."""
+        ...
+
+    def tell_again(self) -> None:
+        """The connection is new: unanswered messages may have been lost."""
         ...
 
     def finish(self) -> None:
@@ -67,7 +75,7 @@ class Holdings:
             return {
                 "number": self._number,
                 "heard": self._heard,
-                "held": {lease: held.progress() for lease, held in self._held.items()},
+                "held": {lease: held.progress(self._number) for lease, held in self._held.items()},
                 "reports": dict(self._reports),
             }
 
@@ -80,6 +88,8 @@ class Holdings:
         """Connecting to the worker: the time for an answer starts now, unless it already has."""
         with self._changed:
             self._asked_at = self._asked_at or time.monotonic()
+            for held in self._held.values():
+                held.tell_again()
 
     def hear(self, state: Message) -> None:
         """Process a state from the worker: start, finish and end leases accordingly."""
@@ -95,6 +105,8 @@ class Holdings:
                 if lease in self._held:
                     self._held[lease].finish()
             self._heard, self._answered = int(state["number"]), int(state["heard"])
+            for held in self._held.values():
+                held.heard(self._answered)
             self.ending = bool(state["end"])
             self._asked_at = None
             self._changed.notify_all()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from penstock.engine.driver.turns import Engine
+from penstock.engine.driver.engine import Engine
 from penstock.engine.lease.lease import Membership
 from penstock.kafka.clients import Connection, GroupAdmin
 from penstock.runtime.config.worker_config import WorkerConfig

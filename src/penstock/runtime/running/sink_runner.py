@@ -44,6 +44,9 @@ class SinkRunner(Runner):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        # A plan is made from one snapshot, taken while no lease runs.
+        self._leases.together = True
+        self._renewing = False
         self._group_metadata: bytes | None = None
         self._positions: Positions | None = None
         self._group_positions = GroupPositions()
@@ -79,7 +82,7 @@ class SinkRunner(Runner):
     def _look(self) -> Next:
         partitions = self._partitions()
         known = self._positions
-        if known is None or self.unsure:
+        if known is None or self.adrift:
             # Until the previous runner is fenced, its open transaction hides the group's offsets.
             return TURN
         due = time.monotonic() - self._read_at > RECHECK_SECONDS
@@ -143,7 +146,7 @@ class SinkRunner(Runner):
         """Notice offsets that were changed from outside: they are the new positions."""
         self._read_at = time.monotonic()
         before = self._positions
-        if before is not None and not self.unsure:
+        if before is not None and not self.adrift:
             if found.differs(before):
                 log.warning("the group's offsets were changed from outside")
             found = found.knowing(before)
@@ -161,11 +164,13 @@ class SinkRunner(Runner):
     def _plan(self, tasks: Sequence[int], limits: Limits) -> list[Lease]:
         starts, ids = self._planned_starts(), self._topic_ids
         short = replace(limits, lease_seconds=min(LEASE_SECONDS, limits.lease_seconds))
-        return [
+        leases: list[Lease] = [
             self._lease(task, short, mine, ids)
             for task in tasks
             if task not in self.failed and (mine := self._of_task(starts, task))
         ]
+        self._renewing = False
+        return leases
 
     def _planned_starts(self) -> dict[Position, Start]:
         """From one snapshot: a partition that is not in it is not started in this turn."""
@@ -202,10 +207,14 @@ class SinkRunner(Runner):
             copy_topic=self.context.copies.log.topic,
             copy_partition=self.context.copies.partition(self.name),
             topic_ids=topic_ids,
-            uncommitted_starts=frozenset(p for p, start in starts.items() if start.unsaid),
+            uncommitted_starts=self._uncommitted(starts),
             committed=self._group_positions.all(),
             epoch=next_epoch(self._standing),
         )
+
+    def _uncommitted(self, starts: Mapping[Position, Start]) -> frozenset[Position]:
+        """Starts that the lease is to commit immediately: all of them if they are to be renewed."""
+        return frozenset(p for p, start in starts.items() if start.unsaid or self._renewing)
 
     def _metadata(self) -> bytes:
         if self._group_metadata is None:
@@ -220,10 +229,14 @@ class SinkRunner(Runner):
     def recommit(self) -> None:
         """Commit unchanged positions again, so that they do not expire.
 
-        ConfigError if the connector may not have its group.
+        While leases run, they alone write: the next ones commit where they start. ConfigError if
+        the connector may not have its group.
         """
         with self._active():
             if self._halted.is_set():
+                return
+            if not self._leases.idle:
+                self._renewing = True
                 return
             if self.context.sink_groups.named(self.name, self.stored) != self.group:
                 return  # the reference to its group was not resolved yet, or has changed

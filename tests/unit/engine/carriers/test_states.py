@@ -19,8 +19,14 @@ class Lease:
         self.lease_id = lease_id
         self.finishing = self.orphaned = False
 
-    def progress(self) -> dict[str, Any]:
+    def progress(self, number: int) -> dict[str, Any]:
         return {"records": 1}
+
+    def heard(self, number: int) -> None:
+        self.answered = number
+
+    def tell_again(self) -> None:
+        pass
 
     def finish(self) -> None:
         self.finishing = True
@@ -48,6 +54,30 @@ class Pair:
 
     def up(self) -> Any:
         return self.book.hear(self.holdings.state())
+
+
+def test_a_revoked_lease_is_gone_once_the_carrier_says_so() -> None:
+    pair = Pair()
+    pair.book.give("l1", {})
+    pair.down()
+    assert pair.book.revoke("l1")
+    before = pair.holdings.state()
+    assert pair.book.hear(before).gone == (), "it may not have heard of it"
+    pair.down()
+    assert pair.up().gone == (), "it still runs"
+    pair.holdings.report("l1", "orphaned")
+    assert pair.up().gone == ("l1",)
+    assert pair.up().gone == ()
+
+
+def test_only_an_order_that_was_never_sent_can_be_withdrawn() -> None:
+    pair = Pair()
+    pair.book.give("l1", {})
+    assert pair.book.withdraw("l1")
+    pair.book.give("l2", {})
+    pair.down()
+    assert not pair.book.withdraw("l2")
+    assert pair.starts == ["l2"]
 
 
 def test_an_order_begins_a_lease_once() -> None:
