@@ -26,6 +26,7 @@ from penstock.consumers.reading.forms import Forms, Source
 from penstock.consumers.reading.progress import Batch, Fetched, Offsets, Progress
 from penstock.consumers.reading.reading import Plan
 from penstock.consumers.reading.record import Record
+from penstock.consumers.reading.silence import Silence
 from penstock.consumers.reading.starting import Ranges
 from penstock.consumers.topic import Topic, find_topic
 from penstock.kafka import clients
@@ -63,6 +64,7 @@ class Session:
         self._asked = 0
         self._topic = find_topic(self._admin, options.topic, options.partitions)
         self._looked = time.monotonic()
+        self._silence = Silence()
         self._keeper = Keeper(options, connection, self._admin, self._topic, on_trouble=self._halt)
         try:
             self._forms = self._begin()
@@ -227,11 +229,20 @@ class Session:
             batch = source.take(PATIENCE)
             with self._lock:
                 self.progress.next_batch(batch)
+            self._heed_silence(source, batch)
             self._register_gained()
             self.raise_trouble()  # the next call has the batch
             if batch.size or (deadline is not None and time.monotonic() >= deadline):
                 return batch
         return None
+
+    def _heed_silence(self, source: Source[Some], batch: Some) -> None:
+        if batch.size or batch.offsets(0):
+            self._silence.end()
+        elif self._silence.too_long():
+            with self._lock:
+                reached = self.progress.handed_out()
+            source.fetch_anew(reached)
 
     def _read_added(self, source: Source[Some]) -> None:
         """Partitions that were added since, from their first record on."""

@@ -138,6 +138,11 @@ class SharedReading:
     def extend(self, starts: Offsets) -> None:
         """Nothing to do: its group is given new partitions by Kafka."""
 
+    def fetch_anew(self, offsets: Offsets) -> None:
+        """Begin again at ``offsets``, in what is still this instance's."""
+        with self._polling:
+            self._fetcher.begin({p: offset for p, offset in offsets.items() if p in self._mine})
+
     def close(self) -> None:
         """Leave the group."""
         self._consumer.close()

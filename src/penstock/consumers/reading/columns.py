@@ -148,6 +148,10 @@ class ColumnReading:
             self._ahead.result()
         self._restart_at(starts)
 
+    def fetch_anew(self, offsets: Offsets) -> None:
+        """Begin again at ``offsets``, which is where it has come to."""
+        self.extend(offsets)
+
     def _restart_at(self, offsets: Offsets) -> None:
         """In these partitions; in the others where what was handed out ends."""
         self._ahead = None

@@ -28,6 +28,9 @@ class Source(Protocol[Some_co]):
     def extend(self, starts: Offsets) -> None:
         """Read these partitions, too."""
 
+    def fetch_anew(self, offsets: Offsets) -> None:
+        """Begin again at ``offsets``, which is where it has come to."""
+
     def close(self) -> None:
         """Leave nothing behind."""
 

@@ -59,12 +59,17 @@ class Reading:
     """Reads on and on. Belongs to one thread at a time."""
 
     def __init__(self, plan: Plan) -> None:
+        self._plan = plan
         self._stops = Stops(plan.starts, plan.stops)
+        self._fetcher = self._open(dict(plan.starts))
+
+    def _open(self, starts: Offsets) -> Fetcher:
+        plan = self._plan
         chosen = {**READER_SETTINGS, **plan.settings}
         consumer = clients.reader(plan.connection, committed=plan.committed, **chosen)
-        group = plan.connection.reading_as
-        self._fetcher = Fetcher(consumer, plan.topic, group, plan.when_gone)
-        self._fetcher.begin(dict(plan.starts))
+        fetcher = Fetcher(consumer, plan.topic, plan.connection.reading_as, plan.when_gone)
+        fetcher.begin(starts)
+        return fetcher
 
     @property
     def finished(self) -> bool:
@@ -78,6 +83,12 @@ class Reading:
     def extend(self, starts: Offsets) -> None:
         """Read these partitions, too."""
         self._fetcher.go_on_at(starts)
+
+    def fetch_anew(self, offsets: Offsets) -> None:
+        """Begin again at ``offsets``, which is where it has come to, with another client."""
+        starts = self._fetcher.starts | offsets
+        self.close()
+        self._fetcher = self._open(starts)
 
     def close(self) -> None:
         """Leave nothing behind."""
