@@ -26,12 +26,12 @@ from penstock.consumers.reading.forms import Forms, Source
 from penstock.consumers.reading.progress import Batch, Fetched, Offsets, Progress
 from penstock.consumers.reading.reading import Plan
 from penstock.consumers.reading.record import Record
-from penstock.consumers.reading.silence import Silence
 from penstock.consumers.reading.starting import Ranges
 from penstock.consumers.topic import Topic, find_topic
 from penstock.kafka import clients
 from penstock.kafka.clients import Connection
 from penstock.kafka.errors import KafkaFault
+from penstock.kafka.silence import Silence
 
 if TYPE_CHECKING:
     from penstock.consumers.reading.columns import ColumnBatch

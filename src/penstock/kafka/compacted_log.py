@@ -26,6 +26,7 @@ from penstock.kafka import topics
 from penstock.kafka.clients import Connection, reader
 from penstock.kafka.compacted_topics import ensure_compacted, partitions_now, too_many
 from penstock.kafka.errors import BrokerUnavailable, KafkaFault
+from penstock.kafka.silence import Silence
 
 log = logging.getLogger(__name__)
 
@@ -170,13 +171,17 @@ class CompactedLog:
         consumer = reader(self._connection, **self._reading)
         followed: set[int] = set()
         looked = time.monotonic()
+        silence = Silence()
         try:
             while not self._stopping.is_set():
                 if time.monotonic() - looked > GROWTH_SECONDS:
                     looked = time.monotonic()
                     self._look_for_growth()
                 self._assign(consumer, followed)
-                self._take(consumer)
+                if self._take(consumer):
+                    silence.end()
+                elif silence.too_long():
+                    self._fetch_anew(consumer, followed)
         finally:
             consumer.close()
 
@@ -186,6 +191,10 @@ class CompactedLog:
         if new:
             consumer.incremental_assign([TopicPartition(self.topic, p, 0) for p in sorted(new)])
             followed |= new
+
+    def _fetch_anew(self, consumer: Consumer, followed: set[int]) -> None:
+        starts = [TopicPartition(self.topic, p, self._positions[p]) for p in sorted(followed)]
+        consumer.assign(starts)
 
     def _look_for_growth(self) -> None:
         try:
@@ -205,7 +214,8 @@ class CompactedLog:
             log.info("topic %s has %d partitions now", self.topic, count)
         return count > 0
 
-    def _take(self, consumer: Consumer) -> None:
+    def _take(self, consumer: Consumer) -> bool:
+        """Whether there was anything."""
         try:
             # Asked for many, the client waits for many: so take one first, then what is available.
             first = consumer.poll(0.5)
@@ -214,13 +224,14 @@ class CompactedLog:
         except KafkaException:
             log.exception("reading topic %s failed; trying again", self.topic)
             self._stopping.wait(1)
-            return
+            return False
         if not messages:
-            return
+            return False
         for message in messages:
             self._handle(message)
         with self._moved:
             self._moved.notify_all()
+        return True
 
     def _handle(self, message: Message) -> None:
         error = message.error()

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
+from confluent_kafka import Consumer
 from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
 
 from penstock.kafka import compacted_log
-from penstock.kafka.clients import Connection
+from penstock.kafka.clients import Connection, reader
 from penstock.kafka.compacted_log import CompactedLog, LogRecord
 from penstock.kafka.errors import BrokerUnavailable, KafkaFault
 from raw_records import write_records, write_transaction
@@ -289,3 +291,24 @@ def test_a_topic_whose_order_counts_and_that_grows_is_told_of(
         log.stop()
     assert values(seen) == [b"late"]
     assert f"Topic '{name}' has 2 partitions" in caplog.text
+
+
+def test_a_reader_that_gives_nothing_for_long_fetches_anew(
+    follow: Follow, topics: Topics, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("penstock.kafka.silence.SILENCE_SECONDS", 1.0)
+    clients: list[Consumer] = []
+
+    def noted(*args: Any, **settings: Any) -> Consumer:
+        clients.append(reader(*args, **settings))
+        return clients[-1]
+
+    monkeypatch.setattr(compacted_log, "reader", noted)
+    topics.create(name, config=COMPACT)
+    write_records(topics, name, [(b"a", b"1")])
+    log, seen = follow(name)
+    log.read_to_end(20)
+    clients[0].assign([])
+    write_records(topics, name, [(b"a", b"2")])
+    log.read_to_end(20)
+    assert values(seen) == [b"1", b"2"]

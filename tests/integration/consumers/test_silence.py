@@ -34,7 +34,7 @@ def clients(monkeypatch: pytest.MonkeyPatch) -> list[Client]:
 
 @pytest.fixture
 def short_silence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("penstock.consumers.reading.silence.SILENCE_SECONDS", 1.0)
+    monkeypatch.setattr("penstock.kafka.silence.SILENCE_SECONDS", 1.0)
 
 
 @BOTH
