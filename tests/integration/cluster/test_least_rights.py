@@ -17,7 +17,7 @@ from guarded_broker import GuardedBroker
 from penstock.client import ConnectClient
 from penstock.embedded import Jars, Java
 from topics import Topics
-from waiting import eventually
+from waiting import WaitRanOut, eventually
 from worker_process import WorkerProcess
 
 pytestmark = pytest.mark.heavy
@@ -112,8 +112,8 @@ def moves(worker: WorkerProcess, topics: Topics, folder: Path, number: int) -> N
     counts = partial(moved, topics, folder / "out")
     try:
         eventually(lambda: counts() == (number, number, number), every=0.3)
-    except AssertionError:
-        raise AssertionError(f"{counts()}; {worker.client.expanded('status')}") from None
+    except WaitRanOut:
+        raise WaitRanOut(f"{counts()}; {worker.client.expanded('status')}") from None
 
 
 def moved(topics: Topics, out: Path) -> tuple[int, int, int]:

@@ -16,7 +16,8 @@ LONGEST_PAUSE = 10.0
 TOLD_COUNT = 3
 TOLD_SECONDS = 10.0
 """A row is reported once it has this many failures, or has lasted this long."""
-LONGEST_SILENCE = 300.0
+FIRST_SILENCE, LONGEST_SILENCE = 60.0, 300.0
+"""Seconds from one report of a row to the next."""
 
 
 class Streak:
@@ -46,7 +47,7 @@ class Streak:
         self.count = 0
         self.told = False
         """Whether ``worth_telling`` was true since the last success."""
-        self._silence = TOLD_SECONDS
+        self._silence = FIRST_SILENCE
         self._told_at = 0.0
 
     def add(self) -> None:
@@ -81,7 +82,7 @@ class Streak:
         return max(0.0, self._last + self.pause - self._clock()) if self.count else 0.0
 
     def worth_telling(self) -> bool:
-        """Whether to report the row now: after a while, then less and less often."""
+        """Whether to report the row now: after a while, then less often."""
         now = self._clock()
         if not self.told:
             if self.count < TOLD_COUNT and (self.count == 0 or self.seconds < TOLD_SECONDS):
@@ -89,6 +90,6 @@ class Streak:
         elif now - self._told_at < self._silence:
             return False
         else:
-            self._silence = min(self._silence * 2, LONGEST_SILENCE)
+            self._silence = LONGEST_SILENCE
         self.told, self._told_at = True, now
         return True
