@@ -112,6 +112,8 @@ class Runner(LeasedTasks):
         self._leases.check()
         self._standstill.awaits_executor(self._leases.waiting())
         resting = self._resting()
+        if self._running:
+            self._look_at_running()
         if self._running and (self.unsure or self._leases.together):
             if self.unsure:  # leases that were handed over meanwhile, too
                 self._leases.finish()
@@ -124,6 +126,9 @@ class Runner(LeasedTasks):
         if (left := self._quiet_until - time.monotonic()) > 0:
             return Next(delay=left)
         return self._guarded(self._look_while_due)
+
+    def _look_at_running(self) -> None:
+        """Called every second while leases run: ask them to finish if there is a reason."""
 
     def _wake(self) -> None:
         self.context.scheduler.wake(self)

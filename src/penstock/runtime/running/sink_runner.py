@@ -14,7 +14,7 @@ from penstock.engine.lease.lease import Lease, Limits, Report, SinkLease
 from penstock.engine.lease.traces import trace_of
 from penstock.kafka import topics
 from penstock.kafka.clients import group_metadata
-from penstock.kafka.errors import AccessDenied
+from penstock.kafka.errors import AccessDenied, KafkaFault
 from penstock.kafka.sink_copies import SinkGroup
 from penstock.kafka.topics import Position
 from penstock.runtime.running.epochs import next_epoch
@@ -34,9 +34,7 @@ from penstock.sdk.tasks import Assignment
 log = logging.getLogger(__name__)
 
 RECHECK_SECONDS = 10.0
-LEASE_SECONDS = 10.0
-"""A sink's lease is short: new topics and partitions, and offsets that were changed from outside,
-are noticed between two of them."""
+"""How often a sink without leases checks whether its offsets were changed from outside."""
 
 
 class SinkRunner(Runner):
@@ -54,6 +52,7 @@ class SinkRunner(Runner):
         self._tasks_of: dict[Position, int] = {}
         self._topic_ids: Mapping[str, str] = {}
         self._silent = SilentPartitions()
+        self._listed: Mapping[str, int] = {}
         self._asking: KafkaQuestions | None = None
 
     @property
@@ -90,6 +89,24 @@ class SinkRunner(Runner):
             self._compare(self._questions.positions(partitions))
         ends = self._ends(partitions)
         return TURN if self._behind(ends) or self._doubtful(ends) else self._idle()
+
+    def _look_at_running(self) -> None:
+        """New partitions are read by the next leases, so those that run are asked to finish."""
+        try:
+            listed = self.context.ends.topics()
+            if listed != self._listed and self._notice_new_partitions():
+                self._listed = listed
+        except KafkaFault as error:
+            log.debug("new partitions are not looked for: %s", error)
+
+    def _notice_new_partitions(self) -> bool:
+        """False if there are some that cannot be read yet."""
+        known = self._positions or Positions()
+        new = [p for p in self._partitions() if p not in known.asked]
+        answered = self.context.ends.of(new).offsets if new else {}
+        if answered:
+            self._leases.finish()
+        return len(answered) == len(new)
 
     @property
     def _questions(self) -> Questions:
@@ -163,9 +180,8 @@ class SinkRunner(Runner):
 
     def _plan(self, tasks: Sequence[int], limits: Limits) -> list[Lease]:
         starts, ids = self._planned_starts(), self._topic_ids
-        short = replace(limits, lease_seconds=min(LEASE_SECONDS, limits.lease_seconds))
         leases: list[Lease] = [
-            self._lease(task, short, mine, ids)
+            self._lease(task, limits, mine, ids)
             for task in tasks
             if task not in self.failed and (mine := self._of_task(starts, task))
         ]
