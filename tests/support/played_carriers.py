@@ -149,6 +149,10 @@ class PlayedFleet:
         """Remember."""
         self.progress[lease] = told
 
+    def asked(self, lease: str) -> None:
+        """Let it begin."""
+        self.fleet.confirm(lease)
+
     def reported(self, lease: str, report: Any) -> None:
         """Remember."""
         self.reports[lease] = report

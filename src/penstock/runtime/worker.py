@@ -170,6 +170,7 @@ class Worker:
             membership=cluster.standing,
             generation=cluster.generation,
             still_wanted=cluster.still_wanted,
+            alone=cluster.alone,
             put_tasks=cluster.put_tasks,
         )
 

@@ -41,9 +41,10 @@ class LateProducer:
 
 
 def exchange(book: Book, holdings: Holdings) -> None:
-    """One state in each direction, as they would travel."""
+    """One state in each direction, as they would travel; what asks may begin."""
     holdings.hear(json.loads(json.dumps(book.state())))
-    book.hear(json.loads(json.dumps(holdings.state())))
+    for lease in book.hear(json.loads(json.dumps(holdings.state()))).asking:
+        book.confirm(lease)
 
 
 def test_a_lease_that_starts_after_it_was_fenced_touches_nothing(

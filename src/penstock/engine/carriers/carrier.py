@@ -35,6 +35,10 @@ class Listener(Protocol):
         """The lease has reported its progress."""
         ...
 
+    def asked(self, lease: str) -> None:
+        """The lease asks whether it may begin: ``Fleet.confirm`` says yes."""
+        ...
+
     def reported(self, lease: str, report: Any) -> None:
         """The lease has ended with this report."""
         ...

@@ -22,7 +22,7 @@ from penstock.engine.lease.lease_logs import ProcessLog, change_levels, process_
 
 RESULT = "outcome string"
 ENDED, AGAIN = "ended", "attempted again"
-CONFIRM_SECONDS = 5.0
+CONFIRM_SECONDS = 10.0
 HANDLES_PER_LEASE = 24
 """Descriptors of a lease: a producer, a consumer and an open file; more with more brokers."""
 MOST_LEASES = 400

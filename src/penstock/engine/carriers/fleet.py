@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from penstock.engine.carriers.book import News, Order
 from penstock.engine.carriers.carrier import (
@@ -99,6 +99,14 @@ class Fleet:
             ticket = self._tickets.get(lease)
             if ticket is not None and ticket.carrier is not None:
                 ticket.carrier.link.book.finish(lease)
+                ticket.carrier.link.tell()
+
+    def confirm(self, lease: str) -> None:
+        """Let a lease that has asked begin."""
+        with self._lock:
+            ticket = self._tickets.get(lease)
+            if ticket is not None and ticket.carrier is not None:
+                ticket.carrier.link.book.confirm(lease)
                 ticket.carrier.link.tell()
 
     def withdraw(self, lease: str) -> bool:
@@ -217,32 +225,34 @@ class Fleet:
                 self._ghosts.ended(lease)
             if news.gone:
                 self._place_waiting()
-            ended = [(self._end(lease), report) for lease, report in news.reports.items()]
-            for ticket, _ in ended:
-                if ticket is not None:
-                    self._last[ticket.task] = link.carrier
-                    self._suspicion.cleared(ticket.task)
-            lost = [self._end(lease) for lease in news.lost]
-            progress = [(self._tickets.get(lease), told) for lease, told in news.progress.items()]
+            asking = self._known(news.asking)
+            progress = [(each, news.progress[each.lease]) for each in self._known(news.progress)]
             for ticket, told in progress:
-                if ticket is not None:
-                    self._loads.note(ticket.task, told)
+                self._loads.note(ticket.task, told)
+            ended = [(each, news.reports[each.lease]) for each in self._known(news.reports)]
+            for ticket, _ in ended:
+                self._end(ticket)
+                self._last[ticket.task] = link.carrier
+                self._suspicion.cleared(ticket.task)
+            lost = self._known(news.lost)
+            for ticket in lost:
+                self._end(ticket)
+            self.losses += len(lost)
+        for ticket in asking:
+            ticket.listener.asked(ticket.lease)
         for ticket, told in progress:
-            if ticket is not None:
-                ticket.listener.progressed(ticket.lease, told)
+            ticket.listener.progressed(ticket.lease, told)
         for ticket, report in ended:
-            if ticket is not None:
-                ticket.listener.reported(ticket.lease, report)
+            ticket.listener.reported(ticket.lease, report)
         for ticket in lost:
-            if ticket is not None:
-                self.losses += 1
-                ticket.listener.lost(ticket.lease, Cause.VANISHED, "")
+            ticket.listener.lost(ticket.lease, Cause.VANISHED, "")
 
-    def _end(self, lease: str) -> Ticket | None:
-        ticket = self._tickets.pop(lease, None)
-        if ticket is not None:
-            self._leave(ticket)
-        return ticket
+    def _known(self, leases: Iterable[str]) -> list[Ticket]:
+        return [self._tickets[lease] for lease in leases if lease in self._tickets]
+
+    def _end(self, ticket: Ticket) -> None:
+        del self._tickets[ticket.lease]
+        self._leave(ticket)
 
     def _gone(self, carrier: Carrier, cause: Cause, detail: str) -> None:
         """A carrier ended or is abandoned: its leases are lost."""

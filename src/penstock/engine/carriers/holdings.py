@@ -55,6 +55,8 @@ class Holdings:
         self._answered = 0
         """The number of our last state that the worker has received."""
         self._wanted: set[str] = set()
+        self._asking: set[str] = set()
+        self._confirmed: set[str] = set()
         self._asked_at: float | None = None
         self.ending = False
 
@@ -77,6 +79,7 @@ class Holdings:
                 "heard": self._heard,
                 "held": {lease: held.progress(self._number) for lease, held in self._held.items()},
                 "reports": dict(self._reports),
+                "asking": list(self._asking),
             }
 
     def unanswered(self) -> float:
@@ -94,7 +97,7 @@ class Holdings:
     def hear(self, state: Message) -> None:
         """Process a state from the worker: start, finish and end leases accordingly."""
         with self._changed:
-            self._wanted = set(state["wanted"])
+            self._wanted, self._confirmed = set(state["wanted"]), set(state["confirmed"])
             for lease in state["received"]:
                 self._reports.pop(lease, None)
             self._begin(state["orders"])
@@ -131,11 +134,15 @@ class Holdings:
         False without an answer: the lease must then end without having touched anything.
         """
         with self._changed:
-            asked = self._number
+            self._asking.add(lease)
         self._tell()
         with self._changed:
-            heard = self._changed.wait_for(lambda: self._answered > asked, patience)
-            return heard and lease in self._wanted
+            self._changed.wait_for(lambda: self._is_answered(lease), patience)
+            self._asking.discard(lease)
+            return lease in self._wanted and lease in self._confirmed
+
+    def _is_answered(self, lease: str) -> bool:
+        return lease in self._confirmed or lease not in self._wanted
 
     def orphan_all(self) -> None:
         """The worker is gone: every lease ends uncommitted."""

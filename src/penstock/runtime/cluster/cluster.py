@@ -203,6 +203,13 @@ class Cluster:
         """Whether the topics currently assign a connector to this worker."""
         return self.duties.still_wanted(name)
 
+    def alone(self) -> bool:
+        """Whether no other worker can have been given a connector of this one, in this generation.
+
+        Whoever has joined since is in a later one, in which leases of this one cannot commit.
+        """
+        return self._took_over.is_set() and self.duties.assigner.alone
+
     def put_tasks(self, name: str, tasks: list[dict[str, str]]) -> None:
         """Have the leader store the tasks of a connector; RequestError if it did not."""
         self.duties.put_tasks(name, tasks, leading=self.leading)

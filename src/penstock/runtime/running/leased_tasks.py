@@ -51,6 +51,7 @@ class LeasedTasks(StartedConnector):
             grace=context.worker["turn.grace.ms"] / 1000,
             wake=self._wake,
             on_progress=self._note_progress,
+            alone=context.alone,
         )
         self._running: set[int] = set()
         """Tasks whose leases ran when their ends were last taken."""

@@ -64,6 +64,7 @@ class Runner(LeasedTasks):
             if self._halted.is_set():
                 return REST
             self._take_ends()
+            self._answer_leases()
             if self._watch.changed():
                 self._begin_anew()
             if self._broken:
@@ -132,6 +133,16 @@ class Runner(LeasedTasks):
 
     def _wake(self) -> None:
         self.context.scheduler.wake(self)
+
+    def _answer_leases(self) -> None:
+        """Rule 10: a lease may begin if the topics, read to their end since it has asked, still
+        assign its connector to this worker. Without an answer it ends."""
+        asking = self._leases.take_asking()
+        try:
+            if asking and self.context.still_wanted(self.name):
+                self._leases.confirm(asking)
+        except (KafkaFault, RequestError) as error:
+            log.info("leases could not be confirmed: %s", error)
 
     def _look_while_due(self) -> Next:
         found = self._look()

@@ -75,8 +75,10 @@ class TaskLeases:
         grace: float,
         wake: Callable[[], None],
         on_progress: Callable[[Lease, dict[str, Any]], None],
+        alone: Callable[[], bool] = lambda: True,
     ) -> None:
-        """``wake`` is called when a lease has ended; ``on_progress`` with what each reports."""
+        """``wake`` is called when there is something to take; ``on_progress`` with what each
+        lease reports. While this worker is ``alone``, leases may begin as soon as they ask."""
         self._engine = engine
         self._grace = grace
         self._wake = wake
@@ -84,6 +86,8 @@ class TaskLeases:
         self._changed = threading.Condition(threading.RLock())
         self._handed: dict[str, Handed] = {}
         self._ended: list[Ended] = []
+        self._alone = alone
+        self._asking: list[str] = []
         self._closed = threading.Event()
         self.patience = 10.0
         """Seconds without records after which all leases are asked to finish."""
@@ -117,6 +121,17 @@ class TaskLeases:
         if self._closed.is_set():  # meanwhile: `end` could not find it yet
             self._engine.fleet.finish(lease.lease_id)
         return True
+
+    def take_asking(self) -> list[str]:
+        """The leases that ask, since the last call, whether they may begin (rule 10)."""
+        with self._changed:
+            asking, self._asking = self._asking, []
+            return asking
+
+    def confirm(self, leases: list[str]) -> None:
+        """Let these begin."""
+        for lease in leases:
+            self._engine.fleet.confirm(lease)
 
     def finish(self) -> None:
         """Ask all leases to commit what they have and end."""
@@ -189,6 +204,18 @@ class TaskLeases:
         self._on_progress(handed.lease, told)
         if dry:
             self.finish()
+
+    def asked(self, lease: str) -> None:
+        """The lease asks whether it may begin.
+
+        If there are other workers, the connector may have been given to one of them since.
+        """
+        if self._alone():
+            self._engine.fleet.confirm(lease)
+            return
+        with self._changed:
+            self._asking.append(lease)
+        self._wake()
 
     def reported(self, lease: str, report: Any, *, trace: str = "") -> None:
         """The lease has ended with this report; without one, it failed for ``trace``."""

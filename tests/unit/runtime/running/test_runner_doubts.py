@@ -165,6 +165,17 @@ def test_a_connector_that_now_belongs_to_another_worker_is_left_to_it(
     assert tasks_handed(context) == [0, 1]
 
 
+@pytest.mark.parametrize("wanted", [True, False])
+def test_a_lease_begins_only_while_its_connector_is_this_workers(
+    runner: SourceRunner, context: MagicMock, wanted: bool
+) -> None:
+    context.alone.return_value = False
+    context.still_wanted.return_value = wanted
+    runner._leases.asked(handed(context)[0])
+    runner.look()
+    assert context.engine.fleet.confirm.called is wanted
+
+
 def test_a_task_that_hangs_twice_fails_and_blocks_nobody(
     runner: SourceRunner, context: MagicMock
 ) -> None:

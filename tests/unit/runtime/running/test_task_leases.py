@@ -73,6 +73,29 @@ def test_leases_finish_when_all_are_dry_for_long_enough(
     assert finished(engine) == {"lease-0", "lease-1"}
 
 
+def test_alone_a_lease_may_begin_at_once(leases: TaskLeases, engine: MagicMock) -> None:
+    leases.hand_over(lease_of(0))
+    leases.asked("lease-0")
+    engine.fleet.confirm.assert_called_once_with("lease-0")
+    assert leases.take_asking() == []
+
+
+def test_beside_other_workers_the_runner_is_asked(engine: MagicMock, woken: list[bool]) -> None:
+    leases = TaskLeases(
+        engine,
+        grace=5.0,
+        wake=lambda: woken.append(True),
+        on_progress=lambda *_: None,
+        alone=lambda: False,
+    )
+    leases.hand_over(lease_of(0))
+    leases.asked("lease-0")
+    engine.fleet.confirm.assert_not_called()
+    assert woken == [True]
+    assert leases.take_asking() == ["lease-0"]
+    assert leases.take_asking() == []
+
+
 @pytest.mark.parametrize("together", [True, False])
 def test_one_that_ends_disturbs_the_others_only_where_work_is_cut_anew(
     leases: TaskLeases, engine: MagicMock, together: bool
