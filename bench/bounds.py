@@ -18,8 +18,10 @@ BOUNDS: dict[str, str] = {
     "topic-to-index": "Not examined yet.",
     "latency-active": "The task's pause of at most 50 ms between polls, then a transaction's two "
     "round trips. Kafka Connect's task waits for a second whenever it has found nothing.",
-    "latency-idle": "The start of a Spark job, after at most 0.5 s until the file is looked at. "
-    "What follows, producer and commit, is some 20 ms.",
+    "latency-idle": "At most 0.5 s until the file is looked at. What follows, a message to the "
+    "carrier, producer and commit, is some tens of milliseconds.",
+    "trickle-100": "The task's pause of at most 50 ms between polls, then a transaction's two "
+    "round trips. Kafka Connect's task waits for a second whenever it has found nothing.",
     "start-up": "Python's imports and the joining of the worker group; with a broker of its own, "
     "the broker's start. Spark is not started before the first turn.",
     "memory-after-start": "Python with Arrow and the Kafka client; Spark is not there yet.",

@@ -14,6 +14,7 @@ from bench.rows import (
     start_up,
     topic_to_file,
     topic_to_index,
+    trickle,
 )
 
 FAMILIES = (
@@ -21,6 +22,7 @@ FAMILIES = (
     topic_to_file,
     topic_to_index,
     latency,
+    trickle,
     start_up,
     memory,
     idle,

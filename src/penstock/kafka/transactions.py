@@ -30,6 +30,7 @@ from penstock.kafka.errors import (
     REFUSED,
     AccessDenied,
     BrokerUnavailable,
+    GenerationChanged,
     LeaseLost,
     OutcomeUnknown,
     RecordRefused,
@@ -199,7 +200,7 @@ class Transactions:
         kafka_error = error.args[0]
         text = describe(error)
         if kafka_error.code() in LOST:
-            return LeaseLost(text)
+            return self._loss(kafka_error.code(), text)
         if kafka_error.code() in REFUSED:
             self.abort()
             return RecordRefused(text)
@@ -213,6 +214,12 @@ class Transactions:
             self.abort()
             return TransactionAborted(text, passing=kafka_error.code() in PASSING)
         return OutcomeUnknown(text)
+
+    def _loss(self, code: int, text: str) -> LeaseLost:
+        if code != KafkaError.ILLEGAL_GENERATION:
+            return LeaseLost(text)
+        self.abort()
+        return GenerationChanged(text)
 
 
 def _transaction_end() -> float:

@@ -142,8 +142,9 @@ class Herder:
     # The worker itself.
 
     def root(self) -> dict[str, str]:
-        """Versions and the id of the Kafka cluster."""
-        return {**versions.described(), "kafka_cluster_id": self._cluster_id}
+        """Versions, the id of the Kafka cluster and, once it runs, Spark's application."""
+        known = {**versions.described(), "kafka_cluster_id": self._cluster_id}
+        return known if self._cluster is None else {**known, **self._views.spark()}
 
     def health(self) -> tuple[str, str]:
         """("healthy" | "starting" | "unhealthy", and why)."""

@@ -22,10 +22,11 @@ GROUPS = (
 ITSELF, TASK = "itself", "task"
 
 
+@cache
 def name_of(cls: type[Any]) -> str:
     """The name of a plugin's class, or of the task class of a connector; CodecError for others."""
-    for point in _points():
-        plugin = _loaded(point) if _may_be(point, cls) else None
+    for point in sorted(_points(), key=lambda point: not _is_at(point, cls)):
+        plugin = _loaded(point)
         if plugin is cls:
             return _name(point, ITSELF, plugin)
         if plugin is not None and getattr(plugin, "task_class", None) is cls:
@@ -39,7 +40,7 @@ def load(name: str) -> type[Any]:
     if group not in GROUPS:
         raise CodecError(f"{group} is not a group of plugins")
     for point in entry_points(group=group, name=point_name):
-        plugin = point.load()
+        plugin = _loaded_here(point)
         if (found := _version(plugin)) != version:
             raise CodecError(
                 f"{point_name} is installed here in version {found}, but the worker has {version}. "
@@ -66,10 +67,19 @@ def _loaded(point: EntryPoint) -> Any:
         return None
 
 
-def _may_be(point: EntryPoint, cls: type[Any]) -> bool:
-    """Whether to load it: the connector of a task class may be in another module."""
-    connector = point.group == GROUPS[0]
-    return connector or point.value == f"{cls.__module__}:{cls.__qualname__}"
+def _loaded_here(point: EntryPoint) -> Any:
+    try:
+        return point.load()
+    except Exception as error:
+        raise CodecError(
+            f"{point.name} cannot be loaded here: {error}. Install the plugin, with all that it "
+            "needs, on every host on which Spark's executors run."
+        ) from error
+
+
+def _is_at(point: EntryPoint, cls: type[Any]) -> bool:
+    """Whether it names the class by its own module: then no other need be loaded."""
+    return (point.module, point.attr) == (cls.__module__, cls.__qualname__)
 
 
 def _name(point: EntryPoint, part: str, plugin: type[Any]) -> str:

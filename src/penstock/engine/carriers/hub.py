@@ -6,6 +6,7 @@ import contextlib
 import logging
 import socket
 import threading
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -20,6 +21,8 @@ HANDSHAKE_SECONDS = 5.0
 STATE_SECONDS = 1.0
 MOST_STRANGERS = 64
 """The most connections that are not authenticated yet; further ones are closed."""
+MOST_FORMER = 100
+"""Of so many former carriers, processes that come back are told that they must end."""
 
 Encrypt = Callable[[socket.socket], Stream]
 
@@ -39,6 +42,7 @@ class Hub:
         self, host: str, advertised: str | None = None, encrypt: Encrypt | None = None
     ) -> None:
         self._links: dict[str, Link] = {}
+        self._former: deque[str] = deque()
         self._encrypt = encrypt
         self._strangers = threading.Semaphore(MOST_STRANGERS)
         self._listener = socket.create_server((host, 0), backlog=128)
@@ -51,9 +55,11 @@ class Hub:
         self._links[link.carrier] = link
 
     def forget(self, link: Link) -> None:
-        """Stop admitting it."""
-        self._links.pop(link.carrier, None)
+        """Stop admitting it: its process is told to end when it connects again."""
         link.close()
+        self._former.append(link.carrier)
+        while len(self._former) > MOST_FORMER:
+            self._links.pop(self._former.popleft(), None)
 
     def close(self) -> None:
         """Stop listening and close all connections."""

@@ -10,7 +10,7 @@ from penstock.config.providers import (
 )
 from penstock.engine.carriers import classes
 from penstock.engine.carriers.codec import Codec, CodecError, Json
-from penstock.engine.lease.lease import Lease, Report, SinkLease, SourceLease
+from penstock.engine.lease.lease import Lease, Membership, Report, SinkLease, SourceLease
 from penstock.engine.pipeline.pipeline import Pipeline
 from penstock.engine.pipeline.recipe import Recipe
 
@@ -41,6 +41,16 @@ def decode_lease(order: Json) -> Lease:
     except (KeyError, TypeError) as error:
         raise CodecError(f"not an order: {error}") from error
     return _CODEC.decode(kind, lease)
+
+
+def encode_membership(membership: Membership) -> Json:
+    """The worker's membership as a part of its states."""
+    return _CODEC.encode(membership)
+
+
+def decode_membership(told: Json) -> Membership:
+    """The membership in a state of the worker."""
+    return _CODEC.decode(Membership, told)
 
 
 def encode_report(report: Report) -> Json:

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
+from penstock.engine.lease.buffers import consumer_settings
 from penstock.engine.lease.dead_letters import DeadLetters
 from penstock.engine.lease.heartbeats import Heartbeat
 from penstock.engine.lease.lease import Range, SinkLease
@@ -24,7 +25,7 @@ from penstock.engine.lease.safe_offsets import as_flushed, safe_positions, text_
 from penstock.engine.lease.topic_reader import TopicReader, position_of
 from penstock.engine.pipeline.pipeline import Pipeline, without
 from penstock.engine.pipeline.stage_error import StageError
-from penstock.kafka.errors import KafkaFault, LeaseLost, TransactionAborted
+from penstock.kafka.errors import GenerationChanged, KafkaFault, LeaseLost, TransactionAborted
 from penstock.kafka.groups import Committed
 from penstock.kafka.sink_copies import SinkGroup, copy_key, copy_value
 from penstock.kafka.topics import Position
@@ -87,8 +88,9 @@ class SinkLoop(LeaseLoop[SinkLease]):
         self._producer = producer
         starts = {(a.topic, a.partition): a.offset for a in lease.assignments}
         self._keep_starts()
+        wanted = _wanted(lease, self._heartbeat.leases())
         # The reader first: it fetches ahead while the task starts.
-        with closing(TopicReader(lease.connection, starts, **_wanted(lease))) as reader:
+        with closing(TopicReader(lease.connection, starts, **wanted)) as reader:
             try:
                 self._retrying(lambda: task.start(lease.config))
                 task.open(Assignments(lease.assignments, lease.committed, lease.epoch))
@@ -323,8 +325,7 @@ class SinkLoop(LeaseLoop[SinkLease]):
     def _commit(self, ends: dict[Position, Committed], began: float) -> None:
         lease, size, letters = self._lease, self._dead.waiting_bytes, self._dead.take_letters()
         offsets = [(*position, *committed) for position, committed in ends.items()]
-        own = [GroupOffsets(lease.group_metadata, offsets)] if offsets else []
-        groups = [*own, lease.membership.offsets()]
+        groups = [GroupOffsets(lease.group_metadata, offsets)] if offsets else []
 
         def commit() -> None:
             self._dead_letter_topic.ensure({letter[0] for letter in letters})
@@ -350,6 +351,9 @@ class SinkLoop(LeaseLoop[SinkLease]):
             for _ in range(MAX_ABORTS - 1):
                 try:
                     return commit()
+                except GenerationChanged as error:
+                    self._progress.aborts += 1
+                    self._renew(error)
                 except TransactionAborted as error:
                     self._progress.aborts += 1
                     if not error.passing:
@@ -370,7 +374,7 @@ def _row_at(raw: pa.RecordBatch, offset: pa.Scalar) -> int:
     return int(raw.column("offset").index(offset).as_py())
 
 
-def _wanted(lease: SinkLease) -> dict[str, Any]:
+def _wanted(lease: SinkLease, leases: int = 1) -> dict[str, Any]:
     """How to read, and whether headers and timestamps, which are costly, are needed."""
     task, pipeline = lease.task_class, lease.pipeline
     assert isinstance(pipeline, Pipeline)  # noqa: S101 (its settings are resolved)
@@ -379,5 +383,5 @@ def _wanted(lease: SinkLease) -> dict[str, Any]:
     return {
         "headers": task.wants_headers or pipeline.predicated or kept,
         "timestamps": task.wants_timestamps or bool(pipeline.transforms) or kept,
-        "settings": lease.consumer_settings,
+        "settings": {**consumer_settings(leases), **lease.consumer_settings},
     }

@@ -24,7 +24,7 @@ from penstock.engine.lease.retrying import retried
 from penstock.engine.lease.source_letters import Offsets, SourceLetters, offsets_of
 from penstock.engine.pipeline.pipeline import Encoded
 from penstock.engine.pipeline.stage_error import StageError
-from penstock.kafka.errors import KafkaFault, TransactionAborted
+from penstock.kafka.errors import GenerationChanged, KafkaFault, TransactionAborted
 from penstock.kafka.json_forms import dump
 from penstock.kafka.offset_keys import in_order, offset_key
 from penstock.kafka.transactions import Transactions
@@ -73,18 +73,23 @@ class SourceLoop(LeaseLoop[SourceLease]):
                 task.start(self._lease.config, self._reader())
                 self._poll_until_over(task, producer)
                 return
-            except TransactionAborted:
-                self._progress.aborts += 1
-                self._pending = {}
-                self._unsent = []
-                self._letters.forget()
-                self._begin_anew()
+            except (TransactionAborted, GenerationChanged) as error:
+                self._roll_back()
                 aborts = 1 if self._progress.transactions > committed else aborts + 1
                 committed = self._progress.transactions
                 if aborts == MAX_ABORTS:
                     raise
+                if isinstance(error, GenerationChanged):
+                    self._renew(error)
             finally:
                 task.stop()
+
+    def _roll_back(self) -> None:
+        self._progress.aborts += 1
+        self._pending = {}
+        self._unsent = []
+        self._letters.forget()
+        self._begin_anew()
 
     def _reader(self) -> OffsetReader:
         return OffsetReader((p, o) for _, p, o in self._positions.values())
@@ -143,7 +148,7 @@ class SourceLoop(LeaseLoop[SourceLease]):
         Only a fraction, since it is polled during a commit, which may show that the link has
         become slower.
         """
-        return min(SourceTask.batch_bytes, self._pace.most_bytes // BATCHES)
+        return min(SourceTask.batch_bytes, self._most_queued() // BATCHES)
 
     def _queued_bytes(self) -> int:
         return self._bytes
@@ -256,8 +261,7 @@ class SourceLoop(LeaseLoop[SourceLease]):
             self._progress.given += records
             task.committed([(partition, offset) for _, partition, offset in pending.values()])
 
-        members = [lease.membership.offsets()]
-        commit = partial(self._deliver, producer, self._bytes, offsets, members)
+        commit = partial(self._deliver, producer, self._bytes, offsets, [])
         paced = self._paced(self._bytes, self._began, commit)
         self._begin_commit(time.monotonic(), paced, committed)
         self._pending = {}

@@ -36,7 +36,9 @@ TASK_ID = _object({"connector": STRING, "task": INTEGER})
 _STATE: dict[str, Schema] = {"state": {"enum": [state.value for state in State]}}
 
 ROOT = _object(
-    {"version": STRING, "commit": STRING, "penstock_version": STRING, "kafka_cluster_id": STRING}
+    {"version": STRING, "commit": STRING, "penstock_version": STRING, "kafka_cluster_id": STRING},
+    spark_application_id=STRING,
+    spark_ui=STRING,
 )
 HEALTH = _object({"status": {"enum": ["healthy", "starting", "unhealthy"]}, "message": STRING})
 NAMES = _list(STRING)

@@ -86,6 +86,14 @@ WORKER = ConfigDef(
         "is cancelled.",
     ),
     ConfigKey(
+        "carrier.memory.max.bytes",
+        Type.LONG,
+        default=None,
+        validator=at_least(0),
+        doc="Memory beyond which a carrier ends itself; 0 for no limit. Unset: half of the "
+        "machine's.",
+    ),
+    ConfigKey(
         "look.interval.max.ms",
         Type.INT,
         default=500,

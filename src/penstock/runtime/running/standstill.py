@@ -20,6 +20,11 @@ from penstock.runtime.running.own_statuses import OwnStatuses
 
 log = logging.getLogger(__name__)
 
+AWAITS_EXECUTOR = (
+    "Waiting for a Spark executor since {since}: none has a free slot. The tasks go on as soon as "
+    "one has. Spark's master, or its log, says what it waits for."
+)
+
 
 class Standstill:
     """The problems of one runner. ``progressed`` and ``fall_silent`` are thread-safe."""
@@ -32,12 +37,14 @@ class Standstill:
         self._meter = meter
         self.losses = Losses()
         self._waits = Streak(FIRST_WAIT)
+        self._executor = Streak(FIRST_WAIT)
         meter.follow(self.losses, self._waits)
 
     def begin_anew(self) -> None:
         """The connector and its tasks have just been set to RUNNING."""
         self.losses.clear()
         self._waits.clear()
+        self._executor.clear()
 
     def fall_silent(self) -> None:
         """Stop writing remarks to statuses: from now on they belong to another runner."""
@@ -94,6 +101,26 @@ class Standstill:
         if told:
             self._remark(None, None)
             log.info("the connector continues, after %.0f s", seconds)
+
+    def awaits_executor(self, waiting: bool) -> None:
+        """Whether leases wait for a carrier and none runs. That is no failure, however long."""
+        row = self._executor
+        if not waiting:
+            self._executor_is_there()
+            return
+        if not row.count:
+            row.add()
+        if row.worth_telling():
+            story = AWAITS_EXECUTOR.format(since=row.since)
+            self._remark(None, story)
+            log.warning("%s", story)
+
+    def _executor_is_there(self) -> None:
+        row = self._executor
+        if row.told:
+            self._remark(None, None)
+            log.info("Spark has an executor for the connector, after %.0f s", row.seconds)
+        row.clear()
 
     def _remark(self, task: int | None, text: str | None) -> None:
         """Set a remark on the state of a task or, with None, of the connector."""

@@ -140,7 +140,7 @@ def loop(pipeline: Pipeline, *, orphaned: bool = False) -> SinkLoop:
         assignments=(),
         pace=Pace(),
     )
-    heartbeat = Mock(over=False, progress=Progress())
+    heartbeat = Mock(over=False, progress=Progress(), leases=lambda: 1, standing=lambda: None)
     heartbeat.orphaned.is_set.return_value = orphaned
     made = SinkLoop(lease, heartbeat)
     made._producer = Mock()

@@ -8,7 +8,7 @@ import pytest
 
 from penstock.engine.lease import retrying
 from penstock.engine.lease.heartbeats import Heartbeat
-from penstock.engine.lease.lease import HeartbeatAddress, Limits, Tolerance
+from penstock.engine.lease.lease import Tolerance
 from penstock.engine.lease.retrying import retried
 from penstock.kafka.errors import LeaseLost
 from penstock.runtime.config.tolerance import tolerance_of
@@ -32,7 +32,7 @@ class Stubborn:
 @pytest.fixture
 def heartbeat() -> Heartbeat:
     """One that was never started: nobody says finish."""
-    return Heartbeat(HeartbeatAddress("127.0.0.1", 1, ""), "lease", Limits())
+    return Heartbeat()
 
 
 @pytest.fixture(autouse=True)

@@ -24,7 +24,7 @@ def loop(**settings: str) -> SinkLoop:
         consumer_settings=dotted,
         pipeline=pipeline,
     )
-    return SinkLoop(lease, Mock())
+    return SinkLoop(lease, Mock(leases=lambda: 1))
 
 
 @pytest.mark.parametrize(
