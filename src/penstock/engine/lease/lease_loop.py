@@ -21,6 +21,7 @@ from penstock.engine.lease.lease import End, Lease, Membership, Report
 from penstock.engine.lease.lease_config import resolved
 from penstock.engine.lease.lost_leases import Orphaned
 from penstock.engine.lease.pace import LEAST
+from penstock.engine.lease.pauses import Pauses
 from penstock.engine.lease.tally import Tally
 from penstock.engine.lease.traces import ending_of, trace_of
 from penstock.engine.pipeline.pipeline import Pipeline
@@ -58,6 +59,7 @@ class LeaseLoop(ABC, Generic[L]):
         self._progress = heartbeat.progress
         self._commits = Commits()
         self._pace = replace(lease.pace)
+        self._pauses = Pauses(lease.limits.poll_pause, heartbeat.leases)
         self._used = lease.membership
         self._until = time.monotonic() + lease.limits.lease_seconds
 
