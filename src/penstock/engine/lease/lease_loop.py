@@ -7,6 +7,7 @@ the lease ends and what is reported is decided here.
 from __future__ import annotations
 
 import logging
+import random
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
@@ -61,7 +62,9 @@ class LeaseLoop(ABC, Generic[L]):
         self._pace = replace(lease.pace)
         self._pauses = Pauses(lease.limits.poll_pause, heartbeat.leases)
         self._used = lease.membership
-        self._until = time.monotonic() + lease.limits.lease_seconds
+        # Not all at once, although many may have begun together.
+        seconds = lease.limits.lease_seconds * random.uniform(0.8, 1.0)  # noqa: S311
+        self._until = time.monotonic() + seconds
 
     def run(self) -> None:
         """Move records until the lease ends; after a clean end, keep the producer for the next."""
