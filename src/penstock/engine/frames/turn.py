@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import Enum, auto
@@ -110,7 +111,16 @@ def explained(target: str) -> Iterator[None]:
     except FrameError:
         raise
     except (PySparkException, Py4JJavaError) as error:
-        raise WriteError(f"{target} was not written: {_first_line(str(error))}") from error
+        raise WriteError(f"{target} was not written: {_reason(str(error))}") from error
+
+
+RAISED = re.compile(r"\[USER_RAISED_EXCEPTION\] (.*?)(?: SQLSTATE|$)", re.MULTILINE)
+"""What ``raise_error`` in a plan says."""
+
+
+def _reason(text: str) -> str:
+    found = RAISED.search(text)
+    return found[1] if found else _first_line(text)
 
 
 def _first_line(text: str) -> str:
