@@ -149,3 +149,26 @@ def test_configurations_that_are_refused(
 ) -> None:
     with pytest.raises(ConnectError, match=words):
         make(**keys)
+
+
+def test_a_format_without_files_is_appended_to(
+    spark: SparkSession, topics: Topics, name: str, make: Make, tmp_path: Path
+) -> None:
+    """A database that comes with Spark, in a folder."""
+    url = f"jdbc:derby:{tmp_path / 'derby'};create=true"
+    people(topics, name, range(3))
+    make(
+        format="jdbc",
+        path="",
+        value_format="json",
+        value_schema=SCHEMA,
+        select="value.*",
+        format_options_url=url,
+        format_options_dbtable="people",
+        format_options_driver="org.apache.derby.iapi.jdbc.AutoloadedDriver",
+    )
+    await_end(topics, name)
+    people(topics, name, range(3, 5))
+    await_end(topics, name)
+    table = spark.read.jdbc(url, "people").collect()
+    assert sorted(row.id for row in table) == list(range(5))

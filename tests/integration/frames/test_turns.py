@@ -130,8 +130,6 @@ def test_what_cannot_be_written_is_said(
     turn = plan((0, 0, 2))
     with pytest.raises(FormatError, match='no format "delta" installed'):
         run_sink(spark, turn, SparkSink("delta"), own, worker_epoch=1)
-    with pytest.raises(FormatError, match='format "jdbc" does not write files'):
-        run_sink(spark, turn, SparkSink("jdbc"), own, worker_epoch=1)
     with pytest.raises(WriteError, match=r"was not written: .*nothing"):
         run_sink(spark, turn, SparkSink("json", select=("nothing",)), own, worker_epoch=1)
     bad = SparkSink("parquet", options={"compression": "zip"})

@@ -62,6 +62,15 @@ def run_turn(
     return Outcome.WRITTEN if put else Outcome.HAPPENED_BEFORE
 
 
+def append(spark: SparkSession, end: FormatEnd, frame: Callable[[], DataFrame]) -> None:
+    """Append ``frame()``, in a format without files. FrameError if that cannot be done: some of it
+    may have been written."""
+    refuse_unless_installed(spark, end.format)
+    with explained(f"format {end.format}"):
+        writer = frame().write.format(end.format).options(**end.options).mode("append")
+        writer.partitionBy(*end.partition_by).save(end.path or None)
+
+
 def by_own_reader(connection: Connection) -> Read:
     """Penstock's reader: needs no jar."""
 

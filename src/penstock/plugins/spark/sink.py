@@ -18,10 +18,11 @@ from penstock.sdk.frames import FormatEnd, FrameConnector, FrameTurn
 
 FORMAT, PATH, OPTIONS = "format", "path", "format.options."
 VALUE, SCHEMA, SELECT, PARTITION_BY = "value.format", "value.schema", "select", "partition.by"
+FILES = ("parquet", "orc", "json", "csv", "text", "xml", "avro")
 SPARK_SINK_CONFIG = ConfigDef(
     ConfigKey(
         PATH,
-        validator=non_empty,
+        default="",
         importance=Importance.HIGH,
         doc="The folder to write to: a URL of a file system that Spark has, or a folder that all "
         "executors share. Every turn adds a folder turn=… to it, in one rename: exactly once on "
@@ -32,8 +33,15 @@ SPARK_SINK_CONFIG = ConfigDef(
         default="parquet",
         validator=non_empty,
         importance=Importance.HIGH,
-        doc="Spark's name of the format: parquet, orc, json, csv, text, xml or avro. Options of "
-        "the format are keys that begin with format.options.",
+        doc="Spark's name of the format: parquet, orc, json, csv, text, xml or avro; or one that "
+        "has no files and is appended to, such as jdbc: at least once. Options of the format are "
+        "keys that begin with format.options.",
+    ),
+    ConfigKey(
+        OPTIONS + "password",
+        Type.PASSWORD,
+        default=None,
+        doc="The password, for a format that has such an option.",
     ),
     ConfigKey(
         VALUE,
@@ -75,7 +83,7 @@ class SparkSinkConnector(FrameConnector):
         checks: list[tuple[str, Callable[[], object]]] = [
             (SCHEMA, lambda: _decoding(parsed)),
             (SELECT, lambda: expressions(SELECT, parsed[SELECT])),
-            (PATH, lambda: _check_folder(config, parsed[PATH])),
+            (PATH, lambda: _check_path(config, parsed)),
         ]
         for key, check in checks:
             try:
@@ -95,7 +103,7 @@ class SparkSinkConnector(FrameConnector):
     def start(self, config: Mapping[str, str]) -> None:
         """The configuration is all there is."""
         self._config = SPARK_SINK_CONFIG.parse(config)
-        _check_folder(config, self._config[PATH])
+        _check_path(config, self._config)
         self._select = expressions(SELECT, self._config[SELECT])
         self._options = {
             key.removeprefix(OPTIONS): value
@@ -124,7 +132,10 @@ def _local(path: str) -> str | None:
     return unquote(parts.path) if parts.scheme in ("", "file") else None
 
 
-def _check_folder(config: Mapping[str, str], path: str) -> None:
-    """UserError if the worker does not allow it."""
-    if (local := _local(path)) is not None:
+def _check_path(config: Mapping[str, str], parsed: Mapping[str, Any]) -> None:
+    """ConfigError if it is missing, UserError if the worker does not allow it."""
+    path = parsed[PATH]
+    if not path and parsed[FORMAT].lower() in FILES:
+        raise ConfigError(f"format {parsed[FORMAT]} writes files: say where, in {PATH}", key=PATH)
+    if path and (local := _local(path)) is not None:
         Jail.of(config).check(local)
