@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import sys
 import threading
 import time
+import traceback
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -93,12 +95,18 @@ class RunningTurn:
         self._placed = threading.Event()
         self.began = time.monotonic()
         """When it was begun or, if it had to wait, when it could go on."""
-        threading.Thread(target=self._run, name="frame-turn", daemon=True).start()
+        self._thread = threading.Thread(target=self._run, name="frame-turn", daemon=True)
+        self._thread.start()
 
     @property
     def waits(self) -> bool:
         """Whether it waits for Spark or for other turns."""
         return self._spark is None
+
+    def where(self) -> str:
+        """What its thread is doing."""
+        frame = sys._current_frames().get(self._thread.ident or 0)
+        return "".join(traceback.format_stack(frame)[-6:]) if frame else ""
 
     def revoke(self) -> None:
         """Cancel it: no task of it begins any more. One that has begun may still commit, until its
