@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from pyarrow.parquet import ParquetFile
 
 from free_ports import free_port
 from own_cluster import own_topics
 from penstock.client import ConnectClient
 from penstock.embedded import EmbeddedBroker, Java
+from sink_offsets import entry
 from spark_cluster import spark_cluster
 from topics import Topics
 from waiting import eventually
@@ -78,6 +80,28 @@ def test_a_worker_killed_in_the_middle_of_turns(start: Start, topics: Topics, fi
         worker.kill()
         worker.start()
     assert_each_once(topics, filled)
+
+
+def test_files_of_a_worker_killed_in_the_middle_of_turns(
+    start: Start, topics: Topics, filled: str, tmp_path: Path
+) -> None:
+    """Before, while and after its files are put in their place: each record is there once."""
+    out = tmp_path / "out"
+    worker = start()
+    sink = {"connector.class": "SparkSink", "topics": filled, "path": str(out), "select": "value"}
+    worker.client.create(filled, sink)
+    for turns in (1, 2, 3):
+        eventually(lambda: len(list(out.glob("turn=*"))) >= turns, within=180, every=0.02)  # noqa: B023
+        worker.kill()
+        worker.start()
+    ends = [entry(filled, p, topics.end(filled, p)) for p in range(PARTITIONS)]
+    eventually(lambda: worker.client.offsets(filled) == ends, within=180, what="its last offsets")
+    files = out.glob("turn=*/*.parquet")
+    values = Counter(
+        v for file in files for v in ParquetFile(file).read().column("value").to_pylist()
+    )
+    assert len(values) == PARTITIONS * EACH
+    assert set(values.values()) == {1}
 
 
 def test_a_reattempt_of_sparks_touches_nothing(
