@@ -138,27 +138,6 @@ def functions() -> Result:
     return Result(entity, (Grid(("Function Name", "Type"), rows),))
 
 
-def queries(home: Home) -> Result:
-    """``SHOW QUERIES``: those that clients listen to; there are no persistent queries yet."""
-    headings = ("Query ID", "Query Type", "Status", "Sink Name", "Sink Kafka Topic", "Query String")
-    found = sorted(home.running.items())
-    rows = [[id_, "PUSH", "RUNNING:1", "", "", statement] for id_, statement in found]
-    entity = {"@type": "queries", "queries": [_query(id_, text) for id_, text in found]}
-    return Result(entity, (Grid(headings, rows),))
-
-
-def _query(id_: str, statement: str) -> Json:
-    return {
-        "queryString": statement,
-        "sinks": [],
-        "sinkKafkaTopics": [],
-        "id": id_,
-        "statusCount": {"RUNNING": 1},
-        "queryType": "PUSH",
-        "state": "RUNNING",
-    }
-
-
 def schema_words(home: Home, topic: str) -> str:
     """The columns of a topic in SQL's words; empty where its records do not tell."""
     try:
