@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from penstock.sql.errors import NotSupportedYet
 from penstock.sql.planning.spark_types import quoted, text
@@ -30,6 +32,12 @@ def value_of(cells: Sequence[Cell], form: str, delimiter: str) -> str:
     if len(cells) > 1:
         raise NotSupportedYet("VALUE_FORMAT 'KAFKA' with more than one column")
     return to_kafka(cells[0].written, cells[0].type)
+
+
+def enveloped(value: str, schema: Mapping[str, Any]) -> str:
+    """The bytes of a JSON value with its schema, as Kafka Connect writes them."""
+    head = text(f'{{"schema":{json.dumps(schema)},"payload":')
+    return f"CAST(concat({head}, CAST({value} AS STRING), '}}') AS BINARY)"
 
 
 def key_of(cells: Sequence[Cell], form: str) -> str:

@@ -12,9 +12,10 @@ Rows go through these forms, each a view of the one before:
 
 from __future__ import annotations
 
+from penstock.sql.catalog.connect_schemas import value_schema
 from penstock.sql.catalog.source import Source
 from penstock.sql.planning.decoding import RAW_COLUMNS, column_texts, parsed_of
-from penstock.sql.planning.encoding import Cell, key_of, value_of
+from penstock.sql.planning.encoding import Cell, enveloped, key_of, value_of
 from penstock.sql.planning.persistent import LEFT, RIGHT, Output, PersistentPlan
 from penstock.sql.planning.spark_types import quoted, spark_type, text
 from penstock.sql.planning.troubles import either
@@ -198,6 +199,8 @@ def _key(plan: PersistentPlan, sink: Source) -> str:
 
 def _value(plan: PersistentPlan, sink: Source) -> str:
     encoded = value_of(_cells(plan.values, sink), sink.value_format, sink.delimiter)
+    if sink.with_schema:
+        encoded = enveloped(encoded, value_schema(sink.values))
     return f"CASE WHEN {PASSES} THEN {encoded} END" if plan.source.kind == "TABLE" else encoded
 
 

@@ -131,15 +131,17 @@ def _sink(
     topic = given.get("KAFKA_TOPIC") or given.get("TOPIC") or statement.name
     home.refuse_closed(topic)
     delimiter = given.get("VALUE_DELIMITER", plan.source.delimiter)
+    value_format = sources.chosen_format(given, "VALUE_FORMAT", plan.source.value_format)
     return Source(
         statement.kind,
         statement.name,
         topic,
         columns,
         sources.chosen_format(given, "KEY_FORMAT", plan.source.key_format),
-        sources.chosen_format(given, "VALUE_FORMAT", plan.source.value_format),
+        value_format,
         sources.DELIMITERS.get(delimiter.upper(), delimiter),
         sources.time_column(given, columns),
+        with_schema=sources.schemas_enabled(given, value_format),
     )
 
 

@@ -19,6 +19,7 @@ from penstock.sql.statements import connectors as co
 from penstock.sql.statements import sources as so
 from penstock.sql.statements.types import ColumnDef
 
+SCHEMAS = "JSON_SCHEMAS_ENABLE"
 KNOWN = (
     "KAFKA_TOPIC",
     "FORMAT",
@@ -30,6 +31,7 @@ KNOWN = (
     "TIMESTAMP",
     "VALUE_DELIMITER",
     "TOPIC",
+    SCHEMAS,
 )
 LATER = {"TIMESTAMP_FORMAT", "WRAP_SINGLE_VALUE", "KEY_DELIMITER", "VALUE_SCHEMA_ID"}
 DELIMITERS = {"SPACE": " ", "TAB": "\t"}
@@ -113,6 +115,7 @@ def _declared(home: Home, statement: so.CreateSource, given: Properties, topic: 
         DELIMITERS.get(delimiter.upper(), delimiter),
         time_column(given, columns),
         statement.read_only,
+        schemas_enabled(given, value_format),
     )
 
 
@@ -126,6 +129,16 @@ def chosen_format(given: Properties, key: str, default: str) -> str:
     if chosen not in FORMATS:
         raise StatementError(f"There is no format {chosen}.{nearest(chosen, FORMATS)}")
     return chosen
+
+
+def schemas_enabled(given: Properties, value_format: str) -> bool:
+    """What JSON_SCHEMAS_ENABLE says; StatementError where it cannot be."""
+    told = given.get(SCHEMAS, "false").lower()
+    if told not in ("true", "false"):
+        raise StatementError(f"{SCHEMAS} must be true or false, not {told}.")
+    if told == "true" and value_format != "JSON":
+        raise StatementError(f"{SCHEMAS} is for VALUE_FORMAT JSON, not {value_format}.")
+    return told == "true"
 
 
 def time_column(given: Properties, columns: tuple[ColumnDef, ...]) -> str:
