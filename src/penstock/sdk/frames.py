@@ -132,19 +132,22 @@ class FrameConnector(SinkConnector):
         """
 
     def end(self) -> KafkaEnd | FormatEnd:
-        """Where turns end. Asked once, after ``start``."""
+        """Where turns end. Asked after ``start``."""
         return KafkaEnd()
 
     def side_topics(self) -> Sequence[str]:
         """Topics whose ends each turn is to be told, as ``FrameTurn.side_ends``."""
         return ()
 
-    def turned(self, done: TurnEnd) -> None:  # noqa: B027 (most need nothing)
+    def turned(self, done: TurnEnd) -> None:
         """A turn has ended, with at least one task committed. Must be quick."""
 
     def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
-        """``tasks.max`` tasks, which share the partitions: as many as these use Spark best."""
-        return [{} for _ in range(max_tasks)]
+        """``tasks.max`` tasks, which share the partitions: as many as these use Spark best.
+
+        Where turns end in files there is one: all of a turn is put in its place at once.
+        """
+        return [{} for _ in range(max_tasks if isinstance(self.end(), KafkaEnd) else 1)]
 
     def alter_offsets(
         self, config: Mapping[str, str], offsets: Mapping[TopicPartition, int | None]

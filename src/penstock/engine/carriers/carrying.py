@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import resource
-import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -12,7 +11,8 @@ from typing import Any
 import pyarrow as pa
 from pyspark import TaskContext
 
-from penstock.engine.carriers.frames import Message, Stream
+from penstock.engine.carriers.encryption_choice import encryption
+from penstock.engine.carriers.frames import Message
 from penstock.engine.carriers.holdings import Holdings
 from penstock.engine.carriers.orders import decode_membership
 from penstock.engine.carriers.process import CarrierProcess, Summons, process_memory
@@ -62,20 +62,12 @@ def carried(summons: Summons) -> str:
         CarrierProcess(
             summons,
             hold_here,
-            encrypt=_encryption(summons.certificate),
+            encrypt=encryption(summons.certificate),
             extras=lambda: _extras(lines, len(made[0])),
             heed=told.heed,
             memory=process_memory,
         ).run()
     return ENDED
-
-
-def _encryption(certificate: str) -> Callable[[socket.socket], Stream] | None:
-    if not certificate:
-        return None
-    from penstock.engine.carriers.encryption import encrypt_for
-
-    return encrypt_for(certificate)
 
 
 class Told:

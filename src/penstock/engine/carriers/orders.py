@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from penstock.config.providers import (
     DirectoryProvider,
     EnvVarProvider,
@@ -14,6 +16,7 @@ from penstock.engine.lease.lease import Lease, Membership, Report, SinkLease, So
 from penstock.engine.pipeline.pipeline import Pipeline
 from penstock.engine.pipeline.recipe import Recipe
 
+R = TypeVar("R", bound=Report)
 KINDS: dict[str, type[Lease]] = {"source": SourceLease, "sink": SinkLease}
 
 _CODEC = Codec(
@@ -60,4 +63,9 @@ def encode_report(report: Report) -> Json:
 
 def decode_report(message: Json) -> Report:
     """The report of a message."""
-    return _CODEC.decode(Report, message)
+    return decode_report_as(Report, message)
+
+
+def decode_report_as(kind: type[R], message: Json) -> R:
+    """The report of a message, of this kind."""
+    return _CODEC.decode(kind, message)

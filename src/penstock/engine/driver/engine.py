@@ -14,6 +14,7 @@ from penstock.engine.carriers.link import Link
 from penstock.engine.carriers.orders import encode_lease, encode_membership
 from penstock.engine.carriers.process import Summons
 from penstock.engine.driver.carrier_jobs import CarrierJob
+from penstock.engine.driver.frame_turns import FrameTurns
 from penstock.engine.driver.session import LazySession, SparkSettings
 from penstock.engine.lease.lease import Lease, Membership
 from penstock.logs.levels import in_use
@@ -41,6 +42,7 @@ class Engine:
         most = max(1, session.settings.slots - 1)
         self.fleet = Fleet(self._hub, self._launch, most, self._extras)
         self.fleet.start()
+        self.turns = FrameTurns(session, self._hub, self._certificate)
 
     def run(self, lease: Lease, listener: Listener) -> None:
         """Hand over a lease; the listener hears how it ends.

@@ -23,3 +23,7 @@ class DecodingError(FrameError):
 
 class WriteError(FrameError):
     """Spark, or the place, does not take what was to be written."""
+
+
+class OutputError(FrameError):
+    """What ``build`` has returned cannot be produced."""

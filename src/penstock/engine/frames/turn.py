@@ -1,28 +1,20 @@
-"""One turn of a Spark sink: ranges of topics into files of one of Spark's formats, exactly once.
-
-What is to come: the runner that plans turns, stores each plan before it runs, runs it here, and
-commits ``plan.ends`` when this returns. It must call ``run_turn`` with the plan that is stored
-until those offsets are committed (``ranges.verdict``): a plan with other ranges that overlap would
-be another turn. Formats without files (jdbc, delta, iceberg) and dead letters are to come, too.
-"""
+"""One turn into files of one of Spark's formats, exactly once: written aside, then put in place."""
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
-from penstock.engine.frames.decoding import UNREADABLE, Decoding, decoded
-from penstock.engine.frames.errors import DecodingError, FrameError, WriteError
+from penstock.engine.frames.errors import FrameError, WriteError
 from penstock.engine.frames.formats import refuse_unless_installed
 from penstock.engine.frames.places import places
 from penstock.engine.frames.ranges import TurnPlan
 from penstock.kafka.clients import Connection
 from penstock.kafka.range_reader import Range
+from penstock.sdk.frames import FormatEnd
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -31,43 +23,40 @@ Read = Callable[["SparkSession", Sequence[Range]], "DataFrame"]
 """The committed records of ranges, with the columns of ``topic_frame.COLUMNS``."""
 
 
-@dataclass(frozen=True)
-class SparkSink:
-    """What a turn writes. Where it writes is in its plan."""
-
-    format: str = "parquet"
-    decoding: Decoding = field(default_factory=Decoding)
-    select: tuple[str, ...] = ("*",)
-    """Expressions of Spark SQL over the decoded record, such as ``value.*``."""
-    options: Mapping[str, str] = field(default_factory=dict)
-    partition_by: tuple[str, ...] = ()
-
-
 class Outcome(Enum):
-    """How a turn ended. In both cases its offsets are to be committed."""
+    """How a turn ended. Its offsets are to be committed unless it is no longer wanted."""
 
     WRITTEN = auto()
     HAPPENED_BEFORE = auto()
+    NOT_WANTED = auto()
 
 
 def run_turn(
-    spark: SparkSession, plan: TurnPlan, sink: SparkSink, read: Read, *, worker_epoch: int
+    spark: SparkSession,
+    plan: TurnPlan,
+    end: FormatEnd,
+    frame: Callable[[], DataFrame],
+    *,
+    worker_epoch: int,
+    confirm: Callable[[], bool] = lambda: True,
 ) -> Outcome:
-    """Write the records of ``plan`` below its target, unless that was done before.
+    """Write ``frame()``, what is made of the plan's ranges, below the target, unless it is there.
 
-    May be called again with the same plan, by any worker, after whatever has happened: the records
-    are there once. ``worker_epoch`` is greater than that of every worker before. FrameError if it
-    cannot be done; nothing of the turn is in place then.
+    May be called again with the same plan, by any worker, after whatever has happened: the rows
+    are there once. ``worker_epoch`` is greater than that of every worker before; ``confirm`` says
+    whether this worker still may put something in place. FrameError if it cannot be done; nothing
+    of the turn is in place then.
     """
     target = places(spark, plan.target)
     if target.happened(plan.id):
         return Outcome.HAPPENED_BEFORE
-    refuse_unless_installed(spark, sink.format)
-    with _described(spark, plan), _explained(plan.target):
-        frame = decoded(read(spark, plan.ranges), sink.decoding).selectExpr(*sink.select)
+    refuse_unless_installed(spark, end.format)
+    with explained(plan.target):
         aside = target.staging(plan.id, worker_epoch)
-        writer = frame.write.format(sink.format).options(**sink.options)
-        writer.partitionBy(*sink.partition_by).save(aside)
+        writer = frame().write.format(end.format).options(**end.options)
+        writer.partitionBy(*end.partition_by).save(aside)
+    if not confirm():
+        return Outcome.NOT_WANTED
     put = target.put(plan.id, worker_epoch)
     return Outcome.WRITTEN if put else Outcome.HAPPENED_BEFORE
 
@@ -111,18 +100,7 @@ def _offsets(ranges: Sequence[Range], edge: str) -> str:
 
 
 @contextmanager
-def _described(spark: SparkSession, plan: TurnPlan) -> Iterator[None]:
-    """Spark's UI shows what a job is for."""
-    context = spark.sparkContext
-    context.setJobDescription(f"turn {plan.id}: {', '.join(map(str, plan.ranges))[:500]}")
-    try:
-        yield
-    finally:
-        context.setLocalProperty("spark.job.description", None)  # type: ignore[arg-type]
-
-
-@contextmanager
-def _explained(target: str) -> Iterator[None]:
+def explained(target: str) -> Iterator[None]:
     """Errors of Spark's, in a sentence."""
     from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
@@ -132,10 +110,7 @@ def _explained(target: str) -> Iterator[None]:
     except FrameError:
         raise
     except (PySparkException, Py4JJavaError) as error:
-        text = str(error)
-        if found := re.search(rf"{UNREADABLE} \S+ at offset \d+", text):
-            raise DecodingError(f"{found[0]}: it is not the JSON that was planned") from error
-        raise WriteError(f"{target} was not written: {_first_line(text)}") from error
+        raise WriteError(f"{target} was not written: {_first_line(str(error))}") from error
 
 
 def _first_line(text: str) -> str:

@@ -8,7 +8,7 @@ of the offsets are committed in one transaction.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from typing import Any, TypeVar
 
@@ -20,6 +20,7 @@ from penstock.engine.lease.heartbeats import Heartbeat
 from penstock.engine.lease.lease import Range, SinkLease
 from penstock.engine.lease.lease_loop import LeaseLoop
 from penstock.engine.lease.new_topics import NewTopics, TopicGroup
+from penstock.engine.lease.offset_copies import send_copies
 from penstock.engine.lease.retrying import retried
 from penstock.engine.lease.safe_offsets import as_flushed, safe_positions, text_of
 from penstock.engine.lease.topic_reader import TopicReader, position_of
@@ -27,7 +28,6 @@ from penstock.engine.pipeline.pipeline import Pipeline, without
 from penstock.engine.pipeline.stage_error import StageError
 from penstock.kafka.errors import GenerationChanged, KafkaFault, LeaseLost, TransactionAborted
 from penstock.kafka.groups import Committed
-from penstock.kafka.sink_copies import SinkGroup, copy_key, copy_value
 from penstock.kafka.topics import Position
 from penstock.kafka.transactions import GroupOffsets, Transactions
 from penstock.sdk.errors import RecordError, RetriableError
@@ -331,9 +331,7 @@ class SinkLoop(LeaseLoop[SinkLease]):
             self._dead_letter_topic.ensure({letter[0] for letter in letters})
             for topic, value, key, headers, timestamp in letters:
                 self._producer.send(topic, value, key, headers=headers, timestamp=timestamp)
-            for key, copy in self._copies(ends):
-                where = lease.copy_partition
-                self._producer.send(lease.copy_topic, copy, key, partition=where)
+            send_copies(self._producer, lease, ends)
             self._deliver(self._producer, size, [], groups)
 
         def committed() -> None:
@@ -361,13 +359,6 @@ class SinkLoop(LeaseLoop[SinkLease]):
             return commit()
 
         return repeated
-
-    def _copies(self, ends: dict[Position, Committed]) -> Iterable[tuple[bytes, bytes]]:
-        sink = SinkGroup(self._lease.connector, self._lease.group)
-        for (topic, partition), (end, metadata) in ends.items():
-            key = copy_key(sink, topic, partition)
-            value = copy_value(end, metadata, self._lease.topic_ids.get(topic))
-            yield key, value
 
 
 def _row_at(raw: pa.RecordBatch, offset: pa.Scalar) -> int:

@@ -27,6 +27,8 @@ log = logging.getLogger(__name__)
 class LeasedTasks(StartedConnector):
     """At most one lease per task; each begins where the last one that reported has ended."""
 
+    _leases_class: type[TaskLeases] = TaskLeases
+
     def __init__(
         self,
         context: Context,
@@ -46,7 +48,7 @@ class LeasedTasks(StartedConnector):
         self._active_topics = ActiveTopics(
             name, context.configs, context.statuses, bool(context.worker["topic.tracking.enable"])
         )
-        self._leases = TaskLeases(
+        self._leases = self._leases_class(
             context.engine,
             grace=context.worker["turn.grace.ms"] / 1000,
             wake=self._wake,
