@@ -13,6 +13,7 @@ from unittest.mock import MagicMock
 import pytest
 from confluent_kafka import Producer
 from pyspark.sql import SparkSession
+from pyspark.sql.functions import lit
 
 from penstock.runtime.worker import Worker
 from penstock.sdk.connectors import TopicPartition
@@ -63,9 +64,7 @@ class Joining:
         self, rows: list[list[Any]], *, partition: int = 0, more: int = 0
     ) -> list[tuple[Any, ...]]:
         """A turn: the values that come out. ``more`` are waiting in the stream behind them."""
-        frame = records(self.spark, "v", rows).selectExpr(
-            f"* EXCEPT (partition), {partition} AS partition"
-        )
+        frame = records(self.spark, "v", rows).withColumn("partition", lit(partition))
         stop = self._read = self._read + len(rows)
         ends = {TopicPartition("v", partition): stop + more}
         count = len(self.topics.admin.list_topics(self.name).topics[self.name].partitions)

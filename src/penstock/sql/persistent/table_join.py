@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import platformdirs
 import pyarrow as pa
 
+from penstock.kafka.errors import BrokerUnavailable
 from penstock.sql.errors import StatementError
 from penstock.sql.persistent.table_reading import JoinedTable, TableTopic
 from penstock.sql.persistent.table_store import TableRow, TableStore
@@ -50,15 +51,20 @@ class Lookup:
     def table(self, partition: int) -> JoinedTable:
         """The table as a partition of the stream sees it: of its own partition, or all of it."""
         if self.by_key and partition not in self.ends:
-            raise StatementError(
-                f"The stream has a partition {partition}, but the table in topic "
-                f"{self.topic.topic} has {len(self.ends)}: both must have as many."
-            )
+            raise self._without(partition)
         ends = {partition: self.ends[partition]} if self.by_key else dict(self.ends)
         store = opened(store_root(self.root) / self.store / str(partition))
         table = JoinedTable(store, self.topic, ends, self.bootstrap)
         table.prepare()
         return table
+
+    def _without(self, partition: int) -> Exception:
+        if partition < max(self.ends):
+            return BrokerUnavailable(f"nobody tells where {self.topic.topic}-{partition} ends")
+        return StatementError(
+            f"The stream has a partition {partition}, but the table in topic {self.topic.topic} "
+            f"has {len(self.ends)}: both must have as many."
+        )
 
 
 @dataclass

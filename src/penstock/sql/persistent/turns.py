@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from penstock.kafka.clients import Connection
+from penstock.kafka.errors import BrokerUnavailable
 from penstock.sdk.frames import FrameTurn
 from penstock.sql.catalog.query import PersistentQuery
 from penstock.sql.catalog.source import Source
@@ -70,8 +71,7 @@ class QueryTurns:
     def _lookup(self, plan: PersistentPlan, turn: FrameTurn) -> Lookup:
         join = plan.join
         assert join is not None  # noqa: S101 (asked for joins only)
-        table, ends = join.table, turn.side_ends
-        stream_ends = {p: end for (topic, p), end in ends.items() if topic == plan.source.topic}
+        table = join.table
         return Lookup(
             TableTopic(
                 _connection(turn.kafka),
@@ -80,12 +80,24 @@ class QueryTurns:
                 table.value_format == "JSON",
             ),
             self._query.store or self._query.id,
-            {p: end for (topic, p), end in ends.items() if topic == table.topic},
-            frozenset(r.partition for r in turn.ranges if r.stop >= stream_ends[r.partition]),
+            _ends(turn, table),
+            _drained(turn, _ends(turn, plan.source)),
             join.by_key,
             self._query.bootstrap,
             self._state_folder,
         )
+
+
+def _ends(turn: FrameTurn, source: Source) -> dict[int, int]:
+    found = {p: end for (topic, p), end in turn.side_ends.items() if topic == source.topic}
+    if not found:
+        raise BrokerUnavailable(f"the brokers do not tell where topic {source.topic} ends")
+    return found
+
+
+def _drained(turn: FrameTurn, ends: Mapping[int, int]) -> frozenset[int]:
+    """The partitions of the stream that the turn reads to their ends."""
+    return frozenset(r.partition for r in turn.ranges if r.stop >= ends.get(r.partition, r.stop))
 
 
 def _connection(kafka: Mapping[str, str]) -> Connection:
