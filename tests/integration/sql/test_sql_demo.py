@@ -81,8 +81,8 @@ def test_pageviews_are_joined_with_users_and_written_back(
     )
     made = typed(
         f"CREATE STREAM {enriched} WITH (JSON_SCHEMAS_ENABLE=true) AS "
-        "SELECT p.userid AS k, AS_VALUE(p.userid) AS userid, p.viewtime, p.pageid, u.name, u.age FROM pageviews_original p "
-        "LEFT JOIN users_original u ON p.userid = u.userid EMIT CHANGES;"
+        "SELECT p.userid AS k, AS_VALUE(p.userid) AS userid, p.viewtime, p.pageid, u.name, u.age "
+        "FROM pageviews_original p LEFT JOIN users_original u ON p.userid = u.userid EMIT CHANGES;"
     )
     query = re.search(rf"CSAS_{enriched.upper()}_\d+", made)
     assert query

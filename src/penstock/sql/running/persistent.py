@@ -198,7 +198,7 @@ def _query(id_: str, plan: PersistentPlan, sink: Source, said: Said) -> Persiste
         said.text,
         plan.sources,
         sink,
-        {name: value for name, value in said.variables.items() if name in said.text},
+        {n: value for n, value in said.variables.items() if n.lower() in said.text.lower()},
         {key: value for key, value in said.properties.items() if key in KEPT},
         f"{id_}-{uuid.uuid4().hex}",
     )
@@ -227,16 +227,16 @@ def _begun(home: Home, plan: PersistentPlan, query: PersistentQuery, *, new: boo
 
 
 def _run(home: Home, query: PersistentQuery, partitions: int) -> None:
-    """Make the connector that runs it; as in ksqlDB, it begins with what comes from now on."""
-    config = query.connector_config(partitions)
-    if query.properties.get(RESET, "latest").lower() == "earliest":
-        home.connect.create(query.id, config)
-        return
-    source = query.sources[0]
-    ends = reading.ends(home.catalog.admin, source.topic)
-    home.connect.create(query.id, config, "STOPPED")
+    """Make the connector that runs it, and tell it where to begin.
+
+    That is told even for the beginning: an earlier query of the same id may have left offsets.
+    """
+    topic, admin = query.sources[0].topic, home.catalog.admin
+    earliest = query.properties.get(RESET, "latest").lower() == "earliest"
+    begin = reading.beginnings(admin, topic) if earliest else reading.ends(admin, topic)
+    home.connect.create(query.id, query.connector_config(partitions), "STOPPED")
     try:
-        home.connect.alter_offsets(query.id, _offsets(source.topic, ends))
+        home.connect.alter_offsets(query.id, _offsets(topic, begin))
         home.connect.resume(query.id)
     except BaseException:
         with suppress(PenstockError):
@@ -244,11 +244,11 @@ def _run(home: Home, query: PersistentQuery, partitions: int) -> None:
         raise
 
 
-def _offsets(topic: str, ends: Mapping[int, int]) -> list[dict[str, dict[str, object]]]:
+def _offsets(topic: str, begin: Mapping[int, int]) -> list[dict[str, dict[str, object]]]:
     return [
         {
             "partition": {"kafka_topic": topic, "kafka_partition": partition},
-            "offset": {"kafka_offset": end},
+            "offset": {"kafka_offset": offset},
         }
-        for partition, end in ends.items()
+        for partition, offset in begin.items()
     ]

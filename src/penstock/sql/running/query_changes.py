@@ -80,7 +80,8 @@ _CHANGES = {"terminate": _terminate, "pause": _pause, "resume": _resume}
 
 def show(home: Home) -> Result:
     """Persistent queries, and those that clients listen to."""
-    lasting = list(home.catalog.queries().values())
+    catalog = home.known_catalog()
+    lasting = list(catalog.queries().values()) if catalog else []
     states = {query.id: _states(home.connect, query.id) for query in lasting}
     listened = sorted(home.running.items())
     rows = [

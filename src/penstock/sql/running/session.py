@@ -211,8 +211,9 @@ class SqlSession:
 
         catalog = self.home.known_catalog()
         source = catalog.find(statement.name) if catalog else None
-        if source is not None:
-            return listing.described(source, extended=statement.extended)
+        if catalog is not None and source is not None:
+            queries = list(catalog.queries().values())
+            return listing.described(source, queries, extended=statement.extended)
         name = find_connector(self.home.connect, statement.name)
         if name is None:
             known = [*self.home.connect.connectors(), *self._source_names()]
@@ -230,7 +231,8 @@ class SqlSession:
         from penstock.sql.running import listing
 
         found = self.home.catalog.sources(statement.what.removesuffix("S")).values()
-        every = [listing.described(each, extended=statement.extended) for each in found]
+        using = list(self.home.catalog.queries().values())
+        every = [listing.described(each, using, extended=statement.extended) for each in found]
         told = [each.entity["sourceDescription"] for each in every]
         entity = {"@type": "source_descriptions", "sourceDescriptions": told}
         return Result(entity, tuple(part for each in every for part in each.parts))
