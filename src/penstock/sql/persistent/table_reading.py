@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import orjson
 import pyarrow as pa
@@ -18,7 +17,7 @@ import pyarrow as pa
 from penstock.kafka import clients, topics
 from penstock.kafka.clients import Connection
 from penstock.kafka.range_reader import Range, RangeGone, read_range
-from penstock.sql.persistent.table_store import TableRow, TableStore
+from penstock.sql.persistent.table_store import TableRow, TableStore, Writing
 
 log = logging.getLogger(__name__)
 
@@ -102,43 +101,39 @@ class JoinedTable:
 
     def prepare(self) -> None:
         """Make the store fit for the turn; a new one is loaded to the end, if so wished."""
-        positions = self._sound_positions()
-        if not positions:
-            positions = self.topic.beginnings(sorted(self.ends))
-            if self.bootstrap:
-                self._load(positions)
-                return
-        self._pending = self._waiting(positions)
-
-    def _sound_positions(self) -> dict[int, int]:
-        """Those of the store; none if the topic was made anew since then."""
-        found = self.store.positions()
-        if any(found.get(p, -1) > end or p not in found for p, end in self.ends.items()):
-            if found:
-                log.warning("table %s is loaded anew: its topic is another", self.topic.topic)
-            self.store.clear()
-            return {}
-        return found
-
-    def _load(self, positions: Mapping[int, int]) -> None:
-        for partition, end in self.ends.items():
-            for rows in self.topic.rows(partition, positions[partition], end):
-                with self.store.writing() as store:
-                    store.put((self.topic.key(row.key), row) for row in rows)
-        with self.store.writing() as store:
-            store.move(self.ends)
-
-    def _waiting(self, positions: Mapping[int, int]) -> list[_Waiting]:
-        behind = {p: at for p, at in positions.items() if at < self.ends.get(p, 0)}
-        found = [_Waiting(self.topic, p, at, self.ends[p]) for p, at in behind.items()]
+        if not self._is_sound(self.store.positions()):
+            self._begin()
         try:
-            for each in found:
-                each.advance()
+            self._pending = self._waiting(self.store.positions())
         except RangeGone:
             log.warning("table %s is loaded anew: records were deleted", self.topic.topic)
-            self.store.clear()
-            self._load(self.topic.beginnings(sorted(self.ends)))
-            return []
+            self._begin(again=True)
+
+    def _is_sound(self, positions: Ends) -> bool:
+        """Whether these can be gone on from: a topic that was made anew may end before them."""
+        return all(positions.get(p, end + 1) <= end for p, end in self.ends.items())
+
+    def _begin(self, *, again: bool = False) -> None:
+        """Load the table, as one change: whoever reads it finds all of it, or what was before."""
+        with self.store.writing() as store:
+            if self._is_sound(store.positions()) and not again:
+                return  # another process was faster
+            store.clear()
+            begin = self.topic.beginnings(sorted(self.ends))
+            if self.bootstrap or again:
+                self._load(store, begin)
+            store.move(self.ends if self.bootstrap or again else begin)
+
+    def _load(self, store: Writing, begin: Ends) -> None:
+        for partition, end in self.ends.items():
+            for rows in self.topic.rows(partition, begin[partition], end):
+                store.put((self.topic.key(row.key), row) for row in rows)
+
+    def _waiting(self, positions: Ends) -> list[_Waiting]:
+        behind = {p: positions[p] for p, end in self.ends.items() if positions[p] < end}
+        found = [_Waiting(self.topic, p, at, self.ends[p]) for p, at in behind.items()]
+        for each in found:
+            each.advance()
         return found
 
     def found(self, times: Sequence[int], keys: Sequence[bytes | None]) -> list[TableRow | None]:
@@ -171,7 +166,7 @@ class JoinedTable:
             put([(self.topic.key(first.head.key), first.head)])
             first.advance()
 
-    def _note(self, store: Any) -> None:
+    def _note(self, store: Writing) -> None:
         store.move({each.partition: each.position for each in self._pending})
         self._pending = [each for each in self._pending if each.head]
 

@@ -54,6 +54,7 @@ class TableStore:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.folder = folder
         self._env = lmdb.open(str(folder), map_size=MAP_BYTES, max_readers=512)
+        self._all = self._env.open_db()
 
     def close(self) -> None:
         """End it; what was written stays."""
@@ -66,37 +67,35 @@ class TableStore:
 
     def positions(self) -> dict[int, int]:
         """The next offset of each partition of the table's topic; empty for a new store."""
-        with self._env.begin() as reading, reading.cursor() as cursor:
-            found = {}
-            if cursor.set_range(POSITION):
-                for key, value in cursor:
-                    if not key.startswith(POSITION):
-                        break
-                    found[int.from_bytes(key[1:], "big")] = int.from_bytes(value, "big")
-            return found
+        with self._env.begin() as reading:
+            return _positions(reading)
 
     @contextmanager
     def writing(self) -> Iterator[Writing]:
         """Change rows: all of it is stored at the end, or none."""
         with self._env.begin(write=True) as transaction:
-            yield Writing(transaction)
+            yield Writing(transaction, self._all)
 
     def found(self, keys: Sequence[bytes | None]) -> list[TableRow | None]:
         """The row of each key; None where there is none."""
         with self._env.begin() as reading:
             return [None if key is None else _row(reading, key) for key in keys]
 
-    def clear(self) -> None:
-        """Forget everything."""
-        with self._env.begin(write=True) as transaction:
-            transaction.drop(self._env.open_db(txn=transaction), delete=False)
-
 
 class Writing:
     """Changes that are stored together."""
 
-    def __init__(self, transaction: Any) -> None:
+    def __init__(self, transaction: Any, everything: Any) -> None:
         self._transaction = transaction
+        self._everything = everything
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._transaction.drop(self._everything, delete=False)
+
+    def positions(self) -> dict[int, int]:
+        """As ``TableStore.positions``."""
+        return _positions(self._transaction)
 
     def put(self, rows: Iterable[tuple[bytes, TableRow]]) -> None:
         """Apply rows in their order, each under its key; a tombstone deletes."""
@@ -115,6 +114,16 @@ class Writing:
         for partition, offset in positions.items():
             place = POSITION + partition.to_bytes(4, "big")
             self._transaction.put(place, offset.to_bytes(8, "big"))
+
+
+def _positions(transaction: Any) -> dict[int, int]:
+    found: dict[int, int] = {}
+    with transaction.cursor() as cursor:
+        for key, value in cursor if cursor.set_range(POSITION) else ():
+            if not key.startswith(POSITION):
+                break
+            found[int.from_bytes(key[1:], "big")] = int.from_bytes(value, "big")
+    return found
 
 
 def _row(transaction: Any, key: bytes) -> TableRow | None:

@@ -23,6 +23,9 @@ from penstock.sql.statements.queries import CreateAs, InsertSelect
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+ONE_PARTITION = ("spark.sql.leafNodeDefaultParallelism", "1")
+"""Records that come through the worker stay in one task: those of a partition in their order."""
+
 
 def planned_query(query: PersistentQuery) -> PersistentPlan:
     """The plan of a query that was stored; SqlError if it cannot be planned any more."""
@@ -64,6 +67,7 @@ class QueryTurns:
         spark = records.sparkSession
         if self._session is None or self._beside is not spark:
             self._session, self._beside = own_session(spark), spark
+            self._session.conf.set(*ONE_PARTITION)
         java = self._session._jvm.org.apache.spark.sql.classic.Dataset  # type: ignore[union-attr]
         analysed = records._jdf.queryExecution().analyzed()
         return Classic(java.ofRows(self._session._jsparkSession, analysed), self._session)
