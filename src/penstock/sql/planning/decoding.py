@@ -31,7 +31,14 @@ def parsed_of(source: Source, raw: str, *, latest: bool, more: Iterable[str] = (
     ``more`` are further columns of ``raw`` that are kept.
     """
     columns = [RAW_COLUMNS, *more, f"{_value(source)} AS v", f"{_key_part(source)} AS k"]
-    return f"SELECT {', '.join(columns)} FROM {_records(raw, latest=latest)}"
+    return f"SELECT {', '.join(columns)} FROM {_prepared(source, _records(raw, latest=latest))}"
+
+
+def _prepared(source: Source, records: str) -> str:
+    """Values of JSON are parsed once, into ``w``: what they hold is asked several times."""
+    if source.value_format != "JSON":
+        return records
+    return f"(SELECT *, from_json(CAST(value AS STRING), {MAP}) AS w FROM {records})"
 
 
 def columns_of(source: Source, parsed: str, *, tombstones: bool = False) -> str:
@@ -70,7 +77,7 @@ def _records(raw: str, *, latest: bool) -> str:
 def _value(source: Source) -> str:
     """The value before it is taken apart."""
     if source.value_format == "JSON":
-        return _object("CAST(value AS STRING)")
+        return _without_schema("w")
     if source.value_format == "DELIMITED":
         fields = ", ".join(f"{quoted(column.name)} STRING" for column in source.values)
         options = f"map('sep', {text(source.delimiter)})"
@@ -82,7 +89,10 @@ def _value(source: Source) -> str:
 
 def _object(json: str) -> str:
     """A JSON object as a map; of one with its schema, the payload."""
-    whole = f"from_json({json}, {MAP})"
+    return _without_schema(f"from_json({json}, {MAP})")
+
+
+def _without_schema(whole: str) -> str:
     payload = f"from_json({whole}['payload'], {MAP})"
     enveloped = f"size({whole}) = 2 AND map_contains_key({whole}, 'schema')"
     return (

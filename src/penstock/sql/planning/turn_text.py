@@ -72,8 +72,8 @@ def looking_up(plan: PersistentPlan, records: str) -> str:
 
 def output(plan: PersistentPlan, sink: Source, records: str) -> str:
     """The records to produce; ``records`` of a join are those that the stage has added to."""
-    judged = f"SELECT *, {_error(plan)} AS {ERROR}, {_passes(plan)} AS {PASSES}"
-    rows = f"{judged} FROM ({_rows(plan, records)})"
+    judged = f"SELECT *, {_passes(plan)} AS {PASSES} FROM ({_rows(plan, records)})"
+    rows = f"SELECT *, {_error(plan)} AS {ERROR} FROM ({judged})"
     fine = f"{ERROR} IS NULL"
     columns = {
         "task": "penstock_task",
@@ -152,7 +152,7 @@ def _wrong(plan: PersistentPlan) -> str:
 
 def _error(plan: PersistentPlan) -> str:
     """Why the row cannot be computed; NULL if it can."""
-    there, passes = "penstock_value IS NOT NULL", _passes(plan)
+    there = "penstock_value IS NOT NULL"
     timeless = f"{TIME} IS NULL" if plan.source.timestamp else ""
     trouble = plan.join.key_trouble if plan.join else ""
     cases = {
@@ -160,7 +160,7 @@ def _error(plan: PersistentPlan) -> str:
         f"there is no time in column {plan.source.timestamp}": _both(there, timeless),
         "Error computing the key of the join": _both(there, trouble),
         "Error computing the condition in WHERE": _both(there, plan.where_trouble),
-        **{f"Error computing column {o.name}": _both(passes, o.trouble) for o in plan.outputs},
+        **{f"Error computing column {o.name}": _both(PASSES, o.trouble) for o in plan.outputs},
     }
     told = [f"WHEN {when} THEN {text(what)}" for what, when in cases.items() if when]
     return f"CASE {' '.join(told)} END"
