@@ -115,12 +115,10 @@ def _with_rows(batch: pa.RecordBatch, rows: list[TableRow | None]) -> pa.RecordB
 
 def with_table(frame: DataFrame, lookup: Lookup) -> DataFrame:
     """``frame`` with the columns of the table's record, which are NULL where there is none."""
-    from pyspark.sql.types import _parse_datatype_string
+    from pyspark.sql.types import StructField, StructType, _parse_datatype_string
 
-    schema = frame.schema
-    for name, kind in TABLE_COLUMNS.values():
-        schema = schema.add(name, _parse_datatype_string(kind))
-    return frame.mapInArrow(lookup, schema)
+    added = [StructField(n, _parse_datatype_string(kind)) for n, kind in TABLE_COLUMNS.values()]
+    return frame.mapInArrow(lookup, StructType([*frame.schema.fields, *added]))
 
 
 # Where tables are, in this process.
