@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from penstock.client import ConnectClient
+from penstock.client import ConnectClient, raise_if_failed
 from tables import Tables
 from topics import Topics
 from typing_sql import Typing
@@ -102,6 +102,7 @@ def test_pageviews_are_joined_with_users_and_written_back(
         f"quickstart=pageviews, kafka.topic={name}-views, iterations={VIEWS}, max.interval=1, "
         f"key.converter={STRING}, value.converter={JSON}, value.converter.schemas.enable=false);"
     )
+    raise_if_failed(connectors, query[0])
     rows = written(users, VIEWS)
     views = typed.rows("SELECT userid, viewtime, pageid FROM pageviews_original;")
     people = {f"User_{n}": (f"name {n}", 20 + n) for n in range(1, 9)}

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import pytest
 
-from penstock.client import ConnectClient
+from penstock.client import ConnectClient, raise_if_failed
 from penstock.sql.errors import SqlError
 from topics import Topics
 from typing_sql import Typing
@@ -29,13 +29,21 @@ def sink(name: str) -> str:
 
 
 @pytest.fixture
-def becomes(typed: Typing, topics: Topics) -> Callable[[str, Column], None]:
+def becomes(
+    typed: Typing, topics: Topics, connectors: ConnectClient
+) -> Callable[[str, Column], None]:
     """Wait until a stream has so many rows as are wanted, then ask for them."""
 
     def wait(stream: str, wanted: Column) -> None:
         topic = typed.home.catalog.source(stream).topic
+
+        def enough() -> bool:
+            for query in typed.home.catalog.queries():
+                raise_if_failed(connectors, query)
+            return len(topics.messages(topic)) >= len(wanted)
+
         eventually(
-            lambda: len(topics.messages(topic)) >= len(wanted),
+            enough,
             within=180,
             every=0.5,
             what=f"{len(wanted)} rows in {stream}",
