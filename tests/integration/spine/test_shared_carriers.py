@@ -102,9 +102,9 @@ def test_a_carrier_killed_under_fifty_leases(
     topics.create(name)
     start(crowd, names, name, 50)
     eventually(partial(all_move, topics, name, 50), every=0.5, what="all tasks")
-    before = Counter(int(value.partition(":")[0]) for value in topics.values(name))
     (victim, _), *_ = processes(topics, name).most_common()
     os.kill(victim, signal.SIGKILL)
+    before = Counter(int(value.partition(":")[0]) for value in topics.values(name))
 
     def all_went_on() -> bool:
         now = Counter(int(value.partition(":")[0]) for value in topics.values(name))

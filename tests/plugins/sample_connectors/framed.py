@@ -90,5 +90,6 @@ def _strike(mishap: str, batch: Any) -> None:
         Path(more).touch()
         os._exit(3)
     if what == "hang-while" and Path(more).exists():
+        Path(more).with_suffix(".hung").touch()
         while Path(more).exists():
             time.sleep(0.1)

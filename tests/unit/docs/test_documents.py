@@ -37,6 +37,7 @@ DOCUMENTS = [
         "docs/transforms.md",
         "docs/sql.md",
         "docs/spark.md",
+        "docs/frames.md",
         "examples/README.md",
     )
 ]

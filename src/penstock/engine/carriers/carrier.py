@@ -9,7 +9,6 @@ from typing import Any, Protocol
 
 from penstock.engine.carriers.book import Order
 from penstock.engine.carriers.link import Link, Vitals
-from penstock.engine.carriers.placement import Wish
 
 ORPHANED_SECONDS = 8.0
 """Seconds after its last answered beat by which a carrier's process has ended itself."""
@@ -78,9 +77,9 @@ class Ticket:
     task: str
     order: Order
     listener: Listener
-    wish: Wish
     carrier: Carrier | None = None
     since: float = field(default_factory=time.monotonic)
+    """When it was placed into a carrier that runs."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +97,6 @@ class Carrier:
 
     link: Link
     own: bool
-    group: str | None
     number: int
     job: Job | None = None
     tickets: dict[str, Ticket] = field(default_factory=dict)

@@ -84,12 +84,7 @@ class Fleet:
     def run(self, lease: str, task: str, order: Order, listener: Listener) -> None:
         """Run a lease of ``task``. Returns immediately; the listener is called when it ends."""
         with self._lock:
-            wish = Wish(
-                heavy=self._loads.heavy(task),
-                last=self._last.get(task),
-                group=self._suspicion.group(task),
-            )
-            ticket = Ticket(lease, task, order, listener, wish)
+            ticket = Ticket(lease, task, order, listener)
             self._tickets[lease] = ticket
             self._place(ticket)
 
@@ -170,7 +165,9 @@ class Fleet:
             self._waiting.append(ticket)
             return
         seats = [self._seat(c) for c in self._carriers.values() if c.condemned is None]
-        decision = place(ticket.wish, seats, self._most - len(self._carriers) + len(seats))
+        decision = place(
+            self._wish(ticket.task), seats, self._most - len(self._carriers) + len(seats)
+        )
         carrier = self._carriers.get(decision.carrier or "")
         if decision.start:
             started = self._start_carrier(decision, ticket)
@@ -182,18 +179,26 @@ class Fleet:
         carrier.tickets[ticket.lease] = ticket
         carrier.link.tell()
 
+    def _wish(self, task: str) -> Wish:
+        return Wish(
+            heavy=self._loads.heavy(task),
+            last=self._last.get(task),
+            group=self._suspicion.group(task),
+            repeated=self._suspicion.repeated(task),
+        )
+
     def _seat(self, carrier: Carrier) -> Seat:
-        loads = [self._loads.of(ticket.task) for ticket in carrier.tickets.values()]
+        tasks = [ticket.task for ticket in carrier.tickets.values()]
+        groups = frozenset(group for task in tasks if (group := self._suspicion.group(task)))
         link = carrier.link
         room = link.vitals.room if link.bound else 1_000
-        return Seat(
-            link.carrier, carrier.own, link.bound, len(loads), sum(loads), room, carrier.group
-        )
+        load = sum(map(self._loads.of, tasks))
+        return Seat(link.carrier, carrier.own, link.bound, len(tasks), load, room, groups)
 
     def _start_carrier(self, decision: Decision, ticket: Ticket) -> Carrier:
         self._count += 1
         link = Link(self._extras, self._heard)
-        carrier = Carrier(link, decision.own, ticket.wish.group, self._count)
+        carrier = Carrier(link, decision.own, self._count)
         self._carriers[link.carrier] = carrier
         self._hub.expect(link)
         name = f"carrier of {ticket.task}" if decision.own else carrier.name
@@ -277,11 +282,11 @@ class Fleet:
     ) -> None:
         if tickets:
             log.warning(
-                "%s ended: %s %s; its %d leases continue elsewhere",
+                "%s ended: %s; its %d leases continue elsewhere. %s",
                 carrier.name,
                 cause,
-                detail,
                 len(tickets),
+                detail,
             )
         for ticket in tickets:
             if ticket.task in guilty:
@@ -324,14 +329,15 @@ class Fleet:
     def _clear_suspects(self) -> None:
         now = time.monotonic()
         for ticket in self._tickets.values():
-            ran = ticket.carrier is not None and ticket.carrier.link.bound
-            if ticket.wish.group and ran and now - ticket.since > CLEARED_SECONDS:
+            if ticket.carrier is None or not ticket.carrier.link.bound:
+                ticket.since = now
+            elif now - ticket.since > CLEARED_SECONDS:
                 self._suspicion.cleared(ticket.task)
 
     def _let_go(self) -> None:
         """Empty carriers end after a minute; one shared carrier stays while anything runs."""
         now = time.monotonic()
-        shared = [c for c in self._carriers.values() if not c.own and c.group is None]
+        shared = [c for c in self._carriers.values() if not c.own]
         warm = shared[0] if shared and self._tickets else None
         for carrier in list(self._carriers.values()):
             empty = not carrier.tickets and now - carrier.empty_since > EMPTY_SECONDS

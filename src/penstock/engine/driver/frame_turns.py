@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import sys
 import threading
 import time
+import traceback
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -89,37 +91,51 @@ class RunningTurn:
         self._tag = f"penstock-turn-{uuid.uuid4().hex}"
         self._revoked = threading.Event()
         self._spark: SparkSession | None = None
+        self._lock = threading.Lock()
+        self._placed = threading.Event()
         self.began = time.monotonic()
-        """When it was begun or, if it had to wait for others, when it could go on."""
-        threading.Thread(target=self._run, name="frame-turn", daemon=True).start()
+        """When it was begun or, if it had to wait, when it could go on."""
+        self._thread = threading.Thread(target=self._run, name="frame-turn", daemon=True)
+        self._thread.start()
 
     @property
     def waits(self) -> bool:
         """Whether it waits for Spark or for other turns."""
         return self._spark is None
 
+    def where(self) -> str:
+        """What its thread is doing."""
+        frame = sys._current_frames().get(self._thread.ident or 0)
+        return "".join(traceback.format_stack(frame)[-6:]) if frame else ""
+
     def revoke(self) -> None:
         """Cancel it: no task of it begins any more. One that has begun may still commit, until its
         id is fenced. ``done`` is not called any more."""
         self._answerer.revoke()
         self._revoked.set()
+        self._give_back()  # it may hang in the connector's own code
         if (spark := self._spark) is not None:
             with contextlib.suppress(Exception):
                 spark.sparkContext.cancelJobsWithTag(self._tag)
 
     def _run(self) -> None:
-        with about(self._turn.connector), self._place():
-            done = self._ended()
+        with about(self._turn.connector):
+            self._turns.places.acquire()
+            self._placed.set()
+            try:
+                done = self._ended()
+            finally:
+                self._give_back()
             self._answerer.revoke()
             if not self._revoked.is_set():
                 self._done(done)
 
-    @contextlib.contextmanager
-    def _place(self) -> Iterator[None]:
-        """A place among those that may run at once; a revoked one gives it back at its end."""
-        with self._turns.places:
-            self.began = time.monotonic()
-            yield
+    def _give_back(self) -> None:
+        """Give back its place among the turns that run at once."""
+        with self._lock:
+            if self._placed.is_set():
+                self._placed.clear()
+                self._turns.places.release()
 
     def _ended(self) -> TurnDone:
         if self._revoked.is_set():
@@ -129,8 +145,8 @@ class RunningTurn:
             spark = session.get()
         except Exception as error:  # noqa: BLE001 (whatever keeps it from starting)
             return TurnDone(0.0, cause=Cause.SPARK_LOST, detail=f"it does not start: {error}")
-        began, lost = time.monotonic(), session.lost_executors()
-        self.began = began
+        lost = session.lost_executors()
+        self.began = began = time.monotonic()
         try:
             with self._tagged(spark):
                 outcome = self._turn.run(spark, self._answerer.confirms, self._answerer.question)

@@ -32,6 +32,8 @@ log = logging.getLogger(__name__)
 
 DRIVER_MEMORY = "1g"
 BUS_MILLISECONDS = 2000
+PRINTING = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
+"""With these, PySpark prints every error about a query to the terminal, and raises it as well."""
 REDACTION = "(?i)secret|password|token|access[.]?key|jaas|sasl|ssl"
 
 LOG4J = """\
@@ -247,6 +249,8 @@ class LazySession:
         return session
 
     def _start(self) -> SparkSession:
+        for name in PRINTING:
+            logging.getLogger(name).disabled = True
         conf = SparkConf().setAll(list(self.settings.conf().items()))
         self._starting = gateway = self._launch(conf)
         try:

@@ -46,7 +46,15 @@ def judged(
         return _kafka(BrokerUnavailable(found[2].strip()))
     if _from_spark(error) and any(mark in text for mark in (*CRASHED, *LOST)):
         return Verdict(cause=_crash(session, lost_before, text), detail=first_lines(text))
-    return Verdict(FatalError(first_lines(text)) if _from_spark(error) else error)
+    return Verdict(FatalError(_reason(error)) if _from_spark(error) else error)
+
+
+def _reason(error: Exception) -> str:
+    """Of a plan that Spark refuses, the first line; the plan itself follows."""
+    from pyspark.errors import AnalysisException
+
+    lines = first_lines(str(error))
+    return lines.splitlines()[0] if isinstance(error, AnalysisException) else lines
 
 
 def _kafka(error: KafkaFault) -> Verdict:

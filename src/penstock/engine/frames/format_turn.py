@@ -1,7 +1,7 @@
 """A turn that ends in files: the plan is stored, the files are put in place, the ends committed.
 
 Whatever is killed in between, the next worker finds the plan with the positions, and whether its
-files are in their place.
+files are in their place. Formats without files are appended to, which is at least once.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from penstock.engine.frames.formats import writes_files
 from penstock.engine.frames.frame_lease import FrameLease, FrameReport
 from penstock.engine.frames.places import places
 from penstock.engine.frames.ranges import TurnPlan, Verdict, verdict
 from penstock.engine.frames.stored_plan import noted
 from penstock.engine.frames.task_frame import task_frame
-from penstock.engine.frames.turn import Outcome, run_turn
+from penstock.engine.frames.turn import Outcome, append, run_turn
 from penstock.engine.frames.turn_order import Build, TurnOutcome, told_turn
 from penstock.engine.lease import producers
 from penstock.engine.lease.lease import End
@@ -80,6 +81,9 @@ class FormatTurn:
     def _run(self, producer: Transactions) -> FrameReport:
         order, plan = self._order, self._order.plan
         self._refuse_unless_wanted()
+        if not writes_files(order.end.format):
+            append(self._spark, order.end, self._frame)
+            return self._commit_ends(producer)
         if order.stored and self._verdict() is Verdict.DROP:
             return self._commit(producer, {p: (at, "") for p, (at, _) in noted(plan).items()}, 0)
         if not order.stored:
@@ -94,8 +98,7 @@ class FormatTurn:
         )
         if outcome is Outcome.NOT_WANTED:
             raise Orphaned("the worker no longer wants this turn")
-        ends = {position: (end, "") for position, end in plan.ends.items()}
-        return self._commit(producer, ends, sum(each.count for each in plan.ranges))
+        return self._commit_ends(producer)
 
     def _refuse_unless_wanted(self) -> None:
         if not self._confirm():
@@ -124,6 +127,11 @@ class FormatTurn:
         except KafkaFault:
             producer.abort()  # or the rejected transaction would block readers
             raise
+
+    def _commit_ends(self, producer: Transactions) -> FrameReport:
+        plan = self._order.plan
+        ends = {position: (end, "") for position, end in plan.ends.items()}
+        return self._commit(producer, ends, sum(each.count for each in plan.ranges))
 
     def _commit(
         self, producer: Transactions, offsets: Mapping[Position, Committed], taken: int

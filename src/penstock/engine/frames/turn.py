@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import Enum, auto
@@ -61,6 +62,15 @@ def run_turn(
     return Outcome.WRITTEN if put else Outcome.HAPPENED_BEFORE
 
 
+def append(spark: SparkSession, end: FormatEnd, frame: Callable[[], DataFrame]) -> None:
+    """Append ``frame()``, in a format without files. FrameError if that cannot be done: some of it
+    may have been written."""
+    refuse_unless_installed(spark, end.format)
+    with explained(f"format {end.format}"):
+        writer = frame().write.format(end.format).options(**end.options).mode("append")
+        writer.partitionBy(*end.partition_by).save(end.path or None)
+
+
 def by_own_reader(connection: Connection) -> Read:
     """Penstock's reader: needs no jar."""
 
@@ -110,7 +120,16 @@ def explained(target: str) -> Iterator[None]:
     except FrameError:
         raise
     except (PySparkException, Py4JJavaError) as error:
-        raise WriteError(f"{target} was not written: {_first_line(str(error))}") from error
+        raise WriteError(f"{target} was not written: {_reason(str(error))}") from error
+
+
+RAISED = re.compile(r"\[USER_RAISED_EXCEPTION\] (.*?)(?: SQLSTATE|$)", re.MULTILINE)
+"""What ``raise_error`` in a plan says."""
+
+
+def _reason(text: str) -> str:
+    found = RAISED.search(text)
+    return found[1] if found else _first_line(text)
 
 
 def _first_line(text: str) -> str:

@@ -7,6 +7,7 @@ the lease ends and what is reported is decided here.
 from __future__ import annotations
 
 import logging
+import random
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
@@ -21,6 +22,7 @@ from penstock.engine.lease.lease import End, Lease, Membership, Report
 from penstock.engine.lease.lease_config import resolved
 from penstock.engine.lease.lost_leases import Orphaned
 from penstock.engine.lease.pace import LEAST
+from penstock.engine.lease.pauses import Pauses
 from penstock.engine.lease.tally import Tally
 from penstock.engine.lease.traces import ending_of, trace_of
 from penstock.engine.pipeline.pipeline import Pipeline
@@ -58,8 +60,11 @@ class LeaseLoop(ABC, Generic[L]):
         self._progress = heartbeat.progress
         self._commits = Commits()
         self._pace = replace(lease.pace)
+        self._pauses = Pauses(lease.limits.poll_pause, heartbeat.leases)
         self._used = lease.membership
-        self._until = time.monotonic() + lease.limits.lease_seconds
+        # Not all at once, although many may have begun together.
+        seconds = lease.limits.lease_seconds * random.uniform(0.8, 1.0)  # noqa: S311
+        self._until = time.monotonic() + seconds
 
     def run(self) -> None:
         """Move records until the lease ends; after a clean end, keep the producer for the next."""

@@ -110,8 +110,10 @@ class SinkLoop(LeaseLoop[SinkLease]):
         return {(a.topic, a.partition): (a.offset, a.metadata) for a in self._lease.assignments}
 
     def _read_until_over(self, task: SinkTask, reader: TopicReader) -> None:
+        pause = self._pauses.after(dry=False)
         while not self._over():
-            batches = self._read(task, reader)
+            batches = self._read(task, reader, pause)
+            pause = self._pauses.after(dry=not batches)
             self._put_all(task, reader, batches)
             self._progress.note(dry=not batches and not self._held)
             # Without records, the reader may still have moved, past markers and aborted records.
@@ -123,9 +125,9 @@ class SinkLoop(LeaseLoop[SinkLease]):
         self._commit_reached(task, reader)
         self._commits.settle()
 
-    def _read(self, task: SinkTask, reader: TopicReader) -> list[pa.RecordBatch]:
+    def _read(self, task: SinkTask, reader: TopicReader, patience: float) -> list[pa.RecordBatch]:
         try:
-            return reader.read(self._most, self._lease.limits.poll_pause)
+            return reader.read(self._most, patience)
         except KafkaFault:
             self._commit_at_last(task, reader)
             raise

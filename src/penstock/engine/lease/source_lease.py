@@ -102,9 +102,10 @@ class SourceLoop(LeaseLoop[SourceLease]):
                 self._produce(task, producer, batch)
             if self._commit_due(dry=not batches):
                 self._commit(task, producer)
+            pause = self._pauses.after(dry=not batches)
             if not batches:
                 self._commits.settle()
-                self._heartbeat.finish.wait(self._lease.limits.poll_pause)
+                self._heartbeat.finish.wait(pause)
         self._raise_if_orphaned()
         for polled in task.finish():
             for batch in self._counted(self._batches(task, polled), time.monotonic()):

@@ -11,6 +11,7 @@ from penstock.engine.driver.format_turns import IntoFormat
 from penstock.engine.driver.frame_turns import Turn, TurnDone
 from penstock.engine.driver.kafka_turns import IntoKafka
 from penstock.engine.frames.format_turn import FormatOrder
+from penstock.engine.frames.formats import promise
 from penstock.engine.frames.frame_lease import FrameLease, FrameReport
 from penstock.engine.frames.ranges import TurnPlan, config_hash, plan_turn
 from penstock.engine.frames.stored_plan import stored_plan
@@ -51,6 +52,9 @@ class FrameRunner(SinkRunner):
     def _start_connector(self) -> list[dict[str, str]]:
         tasks = super()._start_connector()
         self._end = self._connector.end()
+        if isinstance(self._end, FormatEnd):
+            kind, path = self._end.format, self._end.path
+            log.info("turns end in %s, %s", path or kind, promise(kind, path))
         self._checked = False
         return tasks
 

@@ -127,7 +127,7 @@ class LeasedTasks(StartedConnector):
         self.meter.broken(ended.lease)
         self._adrift.add(task)
         with about(self.name, task):
-            log.warning("the lease was lost: %s %s", ended.cause, ended.detail)
+            log.info("the lease was lost: %s", ended.cause)
         if (reason := reason_for(ended.cause, hung=ended.hung is not None)) is not None:
             self._standstill.lost(task, reason, ended.detail)
         if ended.hung is not None:

@@ -19,6 +19,8 @@ from penstock.runtime.running.task_leases import Ended, Handed, TaskLeases
 
 log = logging.getLogger(__name__)
 
+LONGEST_SECONDS = 60.0
+"""By then the brokers abort its transactions. The first turn waits for Python workers to start."""
 MOST_CRASHES = 3
 """How often in a row the processes of a turn may crash before its tasks fail."""
 
@@ -64,11 +66,12 @@ class TurnLeases(TaskLeases):
             turn, handed = self._turn, dict(self._handed)
         if turn is None or turn.waits or not handed:
             return
-        limit = max(each.lease.limits.lease_seconds for each in handed.values()) + self._grace
-        if time.monotonic() - turn.began > limit:
+        leases = [each.lease.limits.lease_seconds for each in handed.values()]
+        if time.monotonic() - turn.began > max(LONGEST_SECONDS, *leases) + self._grace:
+            where = turn.where()
             turn.revoke()
             for lease, each in handed.items():
-                each.hangs, each.began = True, turn.began
+                each.hangs, each.began, each.told = True, turn.began, {"stuck": where}
                 self.lost(lease, Cause.CANCELLED, "the turn did not end")
 
     def _ended_turn(self, leases: tuple[FrameLease, ...], done: TurnDone) -> None:

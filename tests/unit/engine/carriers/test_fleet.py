@@ -184,18 +184,25 @@ def test_leases_are_not_bounded_by_carriers() -> None:
     played.close()
 
 
-def test_suspects_for_whom_there_is_no_carrier_wait_for_one() -> None:
+def test_suspects_that_crashed_twice_take_turns_in_the_only_carrier(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(fleet_module, "CLEARED_SECONDS", 0.5)
     played = PlayedFleet(most=1)
-    for lease in ("a0", "b0"):
-        played.run(lease, lease[0])
-    eventually(lambda: len(played.progress) == 2)
-    played.jobs[0].crash()
-    for lease in ("a1", "b1"):
-        played.run(lease, lease[0])
-    eventually(lambda: played.holder("a1") is not None)
-    assert played.holder("b1") is None
-    played.fleet.revoke("a1")
-    played.jobs[1]._ended(Cause.ENDED, "")
-    played.fleet.tick()
-    eventually(lambda: played.holder("b1") is not None)
+    for number in range(3):
+        for task in ("a", "b"):
+            played.run(f"{task}{number}", task)
+        if number < 2:  # after the first crash both go on at once
+            played.held(f"a{number}")
+            played.held(f"b{number}")
+            played.jobs[number].crash()
+    played.held("a2")
+    assert played.holder("b2") is None
+
+    def b_is_there() -> bool:
+        played.fleet.tick()
+        return played.holder("b2") is not None
+
+    eventually(b_is_there)
+    assert len(played.jobs) == 3
     played.close()

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
-from penstock.engine.frames.errors import FrameError
+from penstock.sdk.errors import ConfigError
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 Form = Literal["bytes", "string", "json"]
+FORMS: tuple[Form, ...] = get_args(Form)
 BROKEN = "_broken"
 UNREADABLE = "penstock cannot read the value of"
 """What a job fails with; a topic, a partition and an offset follow."""
@@ -26,7 +27,10 @@ class Decoding:
 
     def __post_init__(self) -> None:
         if (self.value == "json") != bool(self.schema):
-            raise FrameError("JSON values need a schema, such as id BIGINT, name STRING; no others")
+            raise ConfigError(
+                "JSON values need a schema, such as id BIGINT, name STRING; no others do",
+                key="value.schema",
+            )
 
 
 def decoded(records: DataFrame, decoding: Decoding) -> DataFrame:
