@@ -62,7 +62,7 @@ def test_pageviews_are_joined_with_users_and_written_back(
         f"CREATE EXTERNAL SOURCE {name}-jdbc WITH ( \\\n"
         'connector.class="io.confluent.connect.jdbc.jdbcSourceConnector", \\\n'
         f"tasks.max=1, {database}, mode=timestamp, timestamp.column.name=updated, "
-        f"table.whitelist={users.schema}.users, topic.prefix={name}-, key=userid, "
+        f"schema.pattern={users.schema}, table.whitelist=users, topic.prefix={name}-, key=userid, "
         f"poll.interval.ms=200, key.converter={STRING}, value.converter={JSON}, "
         "value.converter.schemas.enable=false);"
     )
@@ -72,7 +72,8 @@ def test_pageviews_are_joined_with_users_and_written_back(
     assert "TABLE CREATED" in typed(
         f"CREATE TABLE users_original WITH (kafka_topic='{name}-users');"
     )
-    assert "USERID | VARCHAR (primary key)" in typed("DESCRIBE users_original;")
+    told = " ".join(typed("DESCRIBE users_original;").split())
+    assert "USERID | VARCHAR (primary key)" in told
 
     # The join.
     typed(
@@ -91,7 +92,8 @@ def test_pageviews_are_joined_with_users_and_written_back(
     assert "SINK CREATED" in typed(
         f"CREATE EXTERNAL SINK {name}-sink FROM {enriched} WITH ("
         'connector.class="io.confluent.connect.jdbc.JdbcSinkConnector", '
-        f"{database}, table.name.format={users.schema}.enriched, insert.mode=insert, "
+        f"{database}, table.name.format={users.schema}.enriched, "
+        f"offsets.table={users.schema}.written, insert.mode=insert, "
         "auto.create=true);"
     )
 
