@@ -66,7 +66,7 @@ def test_pageviews_are_joined_with_users_and_written_back(
         f"poll.interval.ms=200, key.converter={STRING}, value.converter={JSON}, "
         "value.converter.schemas.enable=false);"
     )
-    eventually(lambda: topics.end(f"{name}-users") >= 8, within=120, what="the users")
+    eventually(lambda: len(topics.messages(f"{name}-users")) >= 8, within=120, what="users")
     assert f"{name}-jdbc" in typed("SHOW EXTERNAL SOURCES;")
     assert "userid VARCHAR" in typed(f"DESCRIBE {name}-jdbc;")
     assert "TABLE CREATED" in typed(
@@ -116,7 +116,7 @@ def test_pageviews_are_joined_with_users_and_written_back(
     # A user changes, and one more is there: new pageviews show it.
     users.run("UPDATE users SET name = 'renamed', updated = now() WHERE userid = 'User_1'")
     users.run("INSERT INTO users (userid, name, age) VALUES ('User_9', 'new', 1)")
-    eventually(lambda: topics.end(f"{name}-users") >= 10, within=120, what="the changes")
+    eventually(lambda: len(topics.messages(f"{name}-users")) >= 10, within=120, what="changes")
     typed(
         "INSERT INTO pageviews_original (viewtime, userid, pageid) VALUES "
         "(1, 'User_1', 'later'), (2, 'User_9', 'later'), (3, 'User_2', 'later');"
