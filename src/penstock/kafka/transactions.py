@@ -115,9 +115,16 @@ class Transactions:
         in a call that cannot be cancelled.
         """
         waiting = Waiting(self.patience, len(self._producer), self._hopeless)
-        while left := self._producer.flush(SLICE):
+        while left := self._flushed():
             if not waiting.worthwhile(left):
                 raise self._untaken()
+
+    def _flushed(self) -> int:
+        """How many records are left. A producer that was fenced meanwhile says so here."""
+        try:
+            return int(self._producer.flush(SLICE))
+        except KafkaException as error:
+            raise self.fault(error) from error
 
     def _untaken(self) -> Exception:
         return BrokerUnavailable(f"the brokers have not yet accepted {len(self._producer)} records")

@@ -19,7 +19,7 @@ Make = Callable[..., None]
 PARTITIONS = 3
 
 
-@pytest.fixture(params=["small", "large"])
+@pytest.fixture(params=["small", pytest.param("large", marks=pytest.mark.heavy)])
 def size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Both paths keep the same contract."""
     if request.param == "large":
@@ -150,6 +150,7 @@ def test_bad_rows_are_dead_letters(
     assert {each[3] for each in turned} == {size == "small"}
 
 
+@pytest.mark.heavy
 def test_a_bad_row_that_is_not_tolerated(
     size: str, make: Make, connectors: ConnectClient, topics: Topics, name: str, output: str
 ) -> None:
@@ -164,6 +165,7 @@ def test_a_bad_row_that_is_not_tolerated(
     assert numbers_in(topics, output) == [0, 2, 3, 5]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("reshaping", "words"),
     [
@@ -193,6 +195,7 @@ def test_plans_that_are_refused(
     assert connectors.offsets(name) == []
 
 
+@pytest.mark.heavy
 def test_nothing_is_left_of_the_records(
     size: str, make: Make, connectors: ConnectClient, topics: Topics, name: str, output: str
 ) -> None:
@@ -203,6 +206,7 @@ def test_nothing_is_left_of_the_records(
     assert topics.values(output) == []
 
 
+@pytest.mark.heavy
 def test_side_topics_and_their_ends(
     make: Make, topics: Topics, name: str, output: str, tmp_path: Path
 ) -> None:

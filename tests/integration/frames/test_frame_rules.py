@@ -143,6 +143,7 @@ def copied(records: DataFrame, told: FrameTurn) -> DataFrame:
     return records.selectExpr("task", f"'{told.connector}-out' AS topic", "value")
 
 
+@pytest.mark.heavy
 def test_a_turn_that_was_revoked_before_its_stage_began(
     spark: SparkSession, lease: FrameLease, hub: Hub, topics: Topics, name: str
 ) -> None:
@@ -162,6 +163,7 @@ def test_a_turn_that_was_revoked_before_its_stage_began(
     assert topics.values(f"{name}-out") == [str(n) for n in range(6)]
 
 
+@pytest.mark.heavy
 def test_an_error_before_the_stage_commits_nothing(
     spark: SparkSession, lease: FrameLease, hub: Hub, topics: Topics, name: str
 ) -> None:

@@ -13,14 +13,14 @@ from free_ports import free_port
 from own_cluster import own_topics
 from penstock.client import ConnectClient
 from penstock.embedded import EmbeddedBroker, Java
-from sink_offsets import entry
+from sink_offsets import entry, in_group
 from spark_cluster import spark_cluster
 from topics import Topics
 from waiting import eventually
 from worker_process import WorkerProcess
 
 pytestmark = pytest.mark.heavy
-PARTITIONS, EACH = 3, 40_000
+PARTITIONS, EACH = 3, 20_000
 Start = Callable[..., WorkerProcess]
 
 
@@ -65,10 +65,16 @@ def produced(topics: Topics, name: str) -> int:
     return sum(topics.end(f"{name}-out", partition) for partition in range(PARTITIONS))
 
 
-def assert_each_once(topics: Topics, name: str, count: int = PARTITIONS * EACH) -> None:
-    eventually(lambda: produced(topics, name) >= count, within=180, what="all records", every=0.5)
+def await_end(topics: Topics, name: str) -> None:
+    ends = [entry(name, p, topics.end(name, p)) for p in range(PARTITIONS)]
+    group = f"connect-{name}"
+    eventually(lambda: in_group(topics, group) == ends, within=300, what="all offsets", every=0.5)
+
+
+def assert_each_once(topics: Topics, name: str) -> None:
+    await_end(topics, name)
     found = Counter(topics.values(f"{name}-out"))
-    assert len(found) == count
+    assert len(found) == PARTITIONS * EACH
     assert set(found.values()) == {1}
 
 
@@ -90,12 +96,11 @@ def test_files_of_a_worker_killed_in_the_middle_of_turns(
     worker = start()
     sink = {"connector.class": "SparkSink", "topics": filled, "path": str(out), "select": "value"}
     worker.client.create(filled, sink)
-    for turns in (1, 2, 3):
+    for turns in (1, 2):
         eventually(lambda: len(list(out.glob("turn=*"))) >= turns, within=180, every=0.02)  # noqa: B023
         worker.kill()
         worker.start()
-    ends = [entry(filled, p, topics.end(filled, p)) for p in range(PARTITIONS)]
-    eventually(lambda: worker.client.offsets(filled) == ends, within=180, what="its last offsets")
+    await_end(topics, filled)
     files = out.glob("turn=*/*.parquet")
     values = Counter(
         v for file in files for v in ParquetFile(file).read().column("value").to_pylist()

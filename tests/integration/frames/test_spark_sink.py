@@ -60,6 +60,7 @@ def failure(client: ConnectClient, name: str) -> str:
     return eventually(trace, within=90, what="a failed task")
 
 
+@pytest.mark.heavy
 def test_topics_become_files_and_again_after_a_rewind(
     spark: SparkSession,
     connectors: ConnectClient,
@@ -92,6 +93,7 @@ def test_topics_become_files_and_again_after_a_rewind(
     assert found == sorted([*range(6), *range(1, 6), 10, 11, 12])
 
 
+@pytest.mark.heavy
 def test_a_record_that_is_no_json_is_named_and_passed_by_altering_the_offset(
     spark: SparkSession,
     connectors: ConnectClient,
@@ -113,6 +115,7 @@ def test_a_record_that_is_no_json_is_named_and_passed_by_altering_the_offset(
     assert ids(spark, "json", out) == [2]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("keys", "words"),
     [
@@ -151,6 +154,7 @@ def test_configurations_that_are_refused(
         make(**keys)
 
 
+@pytest.mark.heavy
 def test_a_format_without_files_is_appended_to(
     spark: SparkSession, topics: Topics, name: str, make: Make, tmp_path: Path
 ) -> None:

@@ -23,15 +23,23 @@ def test_turns_that_take_all_there_is_do_not_grow() -> None:
 def test_long_turns_shrink_to_what_can_be_done_in_time() -> None:
     pace = TurnPace(most=100_000)
     pace.done(100_000, 40.0, left=True)
-    assert pace.most == 10_000
-    pace.done(10_000, 400.0, left=True)
+    assert pace.most == 25_000
+    pace.done(25_000, 400.0, left=True)
     assert pace.most == FEWEST
 
 
 def test_a_long_turn_over_little_does_not_make_turns_longer() -> None:
-    pace = TurnPace(most=5_000)
-    pace.done(4_999, 4.1, left=True)
-    assert pace.most <= 5_000
+    pace = TurnPace(most=6_000)
+    pace.done(5_999, 10.1, left=True)
+    assert pace.most <= 6_000
+
+
+def test_a_busy_machine_does_not_make_turns_smaller_and_smaller() -> None:
+    """Whatever they move, they take eight seconds."""
+    pace = TurnPace()
+    for _ in range(20):
+        pace.done(pace.most, 8.0, left=True)
+    assert pace.most == FIRST
 
 
 def test_the_pause_grows_with_the_cost_of_a_turn_that_has_left_nothing() -> None:
@@ -58,6 +66,6 @@ def test_records_that_are_too_large_for_the_worker_are_tried_less() -> None:
 
 
 def test_a_lost_turn_makes_the_next_one_smaller() -> None:
-    pace = TurnPace(most=1500)
+    pace = TurnPace(most=6_000)
     pace.lost()
     assert pace.most == FEWEST

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from penstock.engine.frames.formats import writes_files
+from penstock.engine.frames.formats import is_installed, writes_files
 from penstock.engine.frames.frame_lease import FrameLease, FrameReport
 from penstock.engine.frames.places import places
 from penstock.engine.frames.ranges import TurnPlan, Verdict, verdict
 from penstock.engine.frames.stored_plan import noted
 from penstock.engine.frames.task_frame import task_frame
-from penstock.engine.frames.turn import Outcome, append, run_turn
+from penstock.engine.frames.turn import Outcome, append, by_kafka_source, run_turn
 from penstock.engine.frames.turn_order import Build, TurnOutcome, told_turn
 from penstock.engine.lease import producers
 from penstock.engine.lease.lease import End
@@ -111,10 +111,19 @@ class FormatTurn:
         return verdict(plan, happened=happened, epoch=plan.epoch, config=self._order.config)
 
     def _frame(self) -> DataFrame:
-        order, lease = self._order, self._lease
-        parts = [(lease.task, (each,)) for each in order.plan.ranges]
-        records = task_frame(self._spark, lease.connection, parts, headers=order.headers)
-        return order.build(records, told_turn((lease,), {}, small=False))
+        told = told_turn((self._lease,), {}, small=False)
+        return self._order.build(self._records(), told)
+
+    def _records(self) -> DataFrame:
+        """By Spark's Kafka source if that can be told how to reach the brokers: Java has other
+        words for security."""
+        order, connection, task = self._order, self._lease.connection, self._lease.task
+        if connection.security or not is_installed(self._spark, "kafka"):
+            parts = [(task, (each,)) for each in order.plan.ranges]
+            return task_frame(self._spark, connection, parts, headers=order.headers)
+        settings = {"bootstrap.servers": connection.bootstrap_servers}
+        read = by_kafka_source(settings, headers=order.headers)
+        return read(self._spark, order.plan.ranges).selectExpr(f"{task} AS task", "*")
 
     def _send(self, producer: Transactions, offsets: Mapping[Position, Committed]) -> None:
         lease = self._lease

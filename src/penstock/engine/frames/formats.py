@@ -14,17 +14,24 @@ FILES = ("parquet", "orc", "json", "csv", "text", "xml", "avro")
 """Formats whose output is a folder of files, which one rename puts in its place."""
 
 
-def refuse_unless_installed(spark: SparkSession, name: str) -> None:
-    """FormatError if Spark has no such format."""
+def is_installed(spark: SparkSession, name: str) -> bool:
+    """Whether Spark has such a format."""
     jvm: Any = spark._jvm
     lookup = jvm.org.apache.spark.sql.execution.datasources.DataSource.lookupDataSource
     try:
         lookup(name, spark._jsparkSession.sessionState().conf())
-    except Exception as error:
+    except Exception:  # noqa: BLE001 (Java's answer for a class that is missing, or does not load)
+        return False
+    return True
+
+
+def refuse_unless_installed(spark: SparkSession, name: str) -> None:
+    """FormatError if Spark has no such format."""
+    if not is_installed(spark, name):
         raise FormatError(
             f'Spark has no format "{name}" installed. Without further jars there are '
             f"{', '.join(FILES[:-1])}, jdbc; others come with spark.jars.packages of the worker."
-        ) from error
+        )
 
 
 def writes_files(name: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -82,19 +83,25 @@ def by_own_reader(connection: Connection) -> Read:
     return read
 
 
-def by_kafka_source(settings: Mapping[str, str]) -> Read:
+def by_kafka_source(settings: Mapping[str, str], *, headers: bool = True) -> Read:
     """Spark's Kafka source, with settings of Java's clients. No record passes through Python."""
     options = {f"kafka.{key}": value for key, value in settings.items()}
+    # Executors keep consumers by this name, one name for one set of options.
+    name = hashlib.sha256(json.dumps(options, sort_keys=True).encode()).hexdigest()[:16]
 
     def read(spark: SparkSession, ranges: Sequence[Range]) -> DataFrame:
         topics = sorted({r.topic for r in ranges})
         assign = {t: [r.partition for r in ranges if r.topic == t] for t in topics}
         reader = spark.read.format("kafka").options(
-            **{"kafka.isolation.level": "read_committed", **options},
+            **{
+                "kafka.isolation.level": "read_committed",
+                "kafka.group.id": f"penstock-read-{name}",
+                **options,
+            },
             assign=json.dumps(assign),
             startingOffsets=_offsets(ranges, "start"),
             endingOffsets=_offsets(ranges, "stop"),
-            includeHeaders="true",
+            includeHeaders=str(headers).lower(),
             failOnDataLoss="true",
         )
         return reader.load().drop("timestampType")

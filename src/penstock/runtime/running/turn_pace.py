@@ -1,17 +1,18 @@
 """How much a frame turn reads, and how long the connector then pauses: no clocks, no Spark.
 
 A turn has a fixed cost, whatever it moves. So turns grow while there is more to read than they
-take, up to some seconds; and a connector whose records trickle in waits a while for more of them,
-longer if its turns are costly.
+take, up to some seconds, and shrink only when they take far longer: on a busy machine the fixed
+cost alone takes seconds, and smaller turns would move less and less. A connector whose records
+trickle in waits a while for more of them, longer if its turns are costly.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-FIRST, FEWEST, MOST = 20_000, 1_000, 2_000_000
+FIRST, FEWEST, MOST = 20_000, 5_000, 2_000_000
 """Offsets of a turn."""
-SHORT, LONG = 1.5, 4.0
+SHORT, LONG = 3.0, 10.0
 """Seconds: turns that take less grow, and those that take more shrink."""
 SMALL = 5_000
 """Offsets that may pass through the worker, if their records are small."""
