@@ -129,8 +129,8 @@ MUTATIONS = (
         "8a",
         "a crash fails every task of its carrier",
         "engine/carriers/suspicion.py",
-        "        if len(tasks) == 1:\n            return self._died_alone(tasks[0])\n",
-        "        return list(tasks)\n",
+        "[task for task in blamed if self._suspects[task].alone >= ALONE_TWICE]",
+        "list(blamed)",
         "test_rule_8_crashes_and_hangs.py::test_a_partition_that_calls_os_exit",
     ),
     Mutation(

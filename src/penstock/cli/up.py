@@ -58,7 +58,8 @@ Insecure = Annotated[
     bool,
     typer.Option(
         "--insecure",
-        help="Let anyone who can reach --host use the REST API, without users or TLS.",
+        help="Let anyone who can reach --host use the REST API, without users or TLS, and let "
+        "Spark's connections be neither authenticated nor encrypted.",
     ),
 ]
 KafkaPort = Annotated[

@@ -111,7 +111,8 @@ class Runner(LeasedTasks):
 
     def _look_for_work(self) -> Next:
         self._leases.check()
-        self._standstill.awaits_executor(self._leases.waiting())
+        starting = self.context.engine.session.starting  # which the status says by itself
+        self._standstill.awaits_executor(self._leases.waiting() and not starting)
         resting = self._resting()
         if self._running:
             self._look_at_running()

@@ -174,11 +174,16 @@ def test_waiting_for_an_executor_is_told_and_is_no_failure(
     context.configs.fenced_tasks.return_value = 0
     context.worker.clients.of.return_value = {}
     monkeypatch.setattr("penstock.runtime.running.runner.fence_tasks", lambda *_: None)
+    context.engine.session.starting = False
     runner.turn()
     assert context.engine.run.called
     runner.look()
     assert (connector(statuses).state, connector(statuses).trace) == (State.RUNNING, None)
     monkeypatch.setattr(streaks, "TOLD_SECONDS", 0.0)
+    context.engine.session.starting = True
+    runner.look()
+    assert connector(statuses).trace is None, "Spark itself is awaited, which the views tell"
+    context.engine.session.starting = False
     runner.look()
     told = connector(statuses)
     assert told.state is State.RUNNING
