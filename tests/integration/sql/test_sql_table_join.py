@@ -64,7 +64,8 @@ class Joining:
         self, rows: list[list[Any]], *, partition: int = 0, more: int = 0
     ) -> list[tuple[Any, ...]]:
         """A turn: the values that come out. ``more`` are waiting in the stream behind them."""
-        frame = records(self.spark, "v", rows).withColumn("partition", lit(partition))
+        # As the contract has it: the records of a partition are in one of Spark's, in their order.
+        frame = records(self.spark, "v", rows).withColumn("partition", lit(partition)).coalesce(1)
         stop = self._read = self._read + len(rows)
         ends = {TopicPartition("v", partition): stop + more}
         count = len(self.topics.admin.list_topics(self.name).topics[self.name].partitions)
