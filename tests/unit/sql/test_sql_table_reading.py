@@ -52,6 +52,20 @@ def looked_up(store: TableStore, topic: PlayedTopic, key: bytes, time: int) -> b
     return row and row.value
 
 
+def test_of_equal_times_the_table_comes_first(store: TableStore) -> None:
+    before = PlayedTopic((b"k", b"0"))
+    assert looked_up(store, before, b"k", 0) == b"0"
+    topic = PlayedTopic((b"k", b"0"), (b"k", b"1"), (b"k", b"2"), (b"k", None), (b"k", b"4"))
+    table = JoinedTable(store, topic, {0: topic.end}, bootstrap=True)
+    table.prepare()
+    found = table.found([0, 1, 3, 2], [b"k"] * 4)
+    assert [row and row.value for row in found] == [b"0", b"1", None, None]
+    assert store.positions() == {0: 4}, "what comes later waits"
+    table.finish()
+    assert store.positions() == {0: 5}
+    assert looked_up(store, topic, b"k", 0) == b"4"
+
+
 A, B, C = (b"a", b"1"), (b"b", b"2"), (b"c", b"3")
 
 
