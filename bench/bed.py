@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, ExitStack
 from functools import cached_property
 from pathlib import Path
@@ -76,14 +77,17 @@ class Bed:
         name = self.name("penstock")
         return start_penstock(self.folder / name, name, self.connection.bootstrap_servers)
 
-    def new_kafka_connect(self) -> RestWorker:
+    def new_kafka_connect(self, properties: Mapping[str, str] | None = None) -> RestWorker:
         """A Kafka Connect worker of its own on this broker; whoever asked for it ends it."""
         # The broker's jars bring the logging that Kafka Connect's leave to whoever starts it.
         class_path = f"{ensure_connect_jars(self.java, self.say)}/*:{self.jars.broker}/*"
         self.say("starting kafka connect")
         name = self.name("connect")
         brokers = self.connection.bootstrap_servers
-        return start_kafka_connect(self.folder / name, name, brokers, self.java, class_path)
+        folder = self.folder / name
+        return start_kafka_connect(
+            folder, name, brokers, self.java, class_path, properties=properties
+        )
 
     def topic(self, partitions: int = 1) -> Topic:
         """A new topic."""

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+_TRICKLE = (
+    "The task's pause between polls, 50 ms that grow to 250 ms where many leases share a process, "
+    "then a transaction's two round trips. Kafka Connect's task waits for a second whenever it "
+    "has found nothing."
+)
+_SINKS = "A fetch that waits at the broker, then the writing of a line; the commit comes after it."
+
 BOUNDS: dict[str, str] = {
     "file-to-topic-1": "The client's network thread and the broker: a third of the Python thread's "
     "time is waiting at commits until everything is delivered. Another third is the client's "
@@ -20,8 +27,13 @@ BOUNDS: dict[str, str] = {
     "round trips. Kafka Connect's task waits for a second whenever it has found nothing.",
     "latency-idle": "At most 0.5 s until the file is looked at. What follows, a message to the "
     "carrier, producer and commit, is some tens of milliseconds.",
-    "trickle-100": "The task's pause of at most 50 ms between polls, then a transaction's two "
-    "round trips. Kafka Connect's task waits for a second whenever it has found nothing.",
+    "trickle-20": _TRICKLE,
+    "trickle-100": _TRICKLE,
+    "trickle-500": _TRICKLE,
+    "trickle-sinks-20": _SINKS,
+    "trickle-sinks-100": _SINKS,
+    "trickle-sinks-500": _SINKS,
+    "active-and-trickle": "Two cores: what the busy connector, its client and the broker leave.",
     "start-up": "Python's imports and the joining of the worker group; with a broker of its own, "
     "the broker's start. Spark is not started before the first turn.",
     "memory-after-start": "Python with Arrow and the Kafka client; Spark is not there yet.",

@@ -15,7 +15,6 @@ class Scale:
     active_samples: int = 30
     idle_samples: int = 8
     idle_connectors: int = 200
-    trickling: int = 100
     growth: tuple[int, ...] = (50, 200, 1000)
     listing: tuple[int, ...] = (1_000, 10_000, 100_000)
     minute: float = 60.0
@@ -33,13 +32,16 @@ class Scale:
             active_samples=max(5, int(usual.active_samples * factor)),
             idle_samples=max(2, int(usual.idle_samples * factor)),
             idle_connectors=max(4, int(usual.idle_connectors * factor)),
-            trickling=max(4, int(usual.trickling * factor)),
             growth=tuple(max(2, int(size * factor)) for size in usual.growth),
             listing=tuple(max(10, int(size * factor)) for size in usual.listing),
             minute=max(5.0, usual.minute * factor),
             stopped=tuple(max(2, int(size * factor)) for size in usual.stopped),
             listings=max(10, int(usual.listings * factor)),
         )
+
+    def some(self, usual: int) -> int:
+        """Fewer of something, if this is just a try."""
+        return max(4, int(usual * self.factor))
 
     @property
     def warm_up_lines(self) -> int:

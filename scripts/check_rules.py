@@ -19,6 +19,7 @@ from pathlib import Path
 from scripts.mutations import ROOT, edited_source
 
 RULES = "tests/integration/rules/"
+FRAMES = "../frames/test_frame_rules.py::"
 
 
 @dataclass(frozen=True)
@@ -164,6 +165,30 @@ MUTATIONS = (
         "            self._move((signal.topic, signal.partition), signal.offset)\n",
         "            pass\n",
         "test_rule_sink_planned_end.py::test_a_range_of_only_aborted_records",
+    ),
+    Mutation(
+        "3f",
+        "a frame turn commits without the worker's membership",
+        "engine/frames/task_output.py",
+        "[own, lease.membership.offsets()]",
+        "[own]",
+        FRAMES + "test_rule_3_a_worker_that_has_left_its_group_cannot_commit",
+    ),
+    Mutation(
+        "4f",
+        "a re-attempt of a frame turn's stage produces",
+        "engine/frames/producing_stage.py",
+        "context.attemptNumber() > 0",
+        "context.attemptNumber() > 99",
+        FRAMES + "test_rule_4_a_reattempt_touches_nothing",
+    ),
+    Mutation(
+        "10f",
+        "a stage of a frame turn begins without asking",
+        "engine/frames/task_output.py",
+        "                if not confirm():\n",
+        "                if False:\n",
+        FRAMES + "test_rule_10_a_task_that_starts_late_touches_nothing",
     ),
 )
 

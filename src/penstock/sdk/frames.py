@@ -8,9 +8,11 @@ one transaction per task with the records and the input's offsets, or in files o
 
 Converters and transforms of the configuration do not apply: ``build`` gets and returns bytes.
 
-Calls come one at a time, on the worker: ``start`` → ``end``, ``side_topics``, then for each turn
-``build``, and ``turned`` once it is known how the turn ended → ``stop``. A turn that was lost is
-planned again, so ``build`` may get the same ranges again.
+Calls come one at a time, on the worker: ``start`` → ``end``, then for each turn ``side_topics``,
+``build``, and ``turned`` once it is known how the turn ended → ``stop``. Before the first turn that
+ends in Kafka, ``build`` is called with no ranges, to look at its plan. A turn that was lost is
+planned again, so ``build`` may get the same ranges again. Only where ``build`` does not return does
+``stop`` come during it.
 """
 
 from __future__ import annotations

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -11,6 +14,7 @@ from confluent_kafka import Consumer
 from pyspark.sql import DataFrame, SparkSession
 
 from frame_leases import frame_lease
+from penstock.embedded import EmbeddedBroker, Java
 from penstock.engine.carriers.asking import Answerer
 from penstock.engine.carriers.hub import Hub
 from penstock.engine.carriers.orders import decode_report_as, encode_report
@@ -24,10 +28,12 @@ from penstock.kafka.clients import Connection
 from penstock.kafka.range_reader import Range
 from penstock.kafka.transactions import Transactions
 from penstock.sdk.frames import FrameTurn
+from plain_spark import plain_spark
 from sink_offsets import entry, in_group
 from topics import Topics
 from waiting import eventually
 
+SUPPORT = Path(__file__).parents[2] / "support"
 OUTPUT = pa.schema(
     [
         ("task", pa.int32()),
@@ -177,3 +183,27 @@ def test_an_error_before_the_stage_commits_nothing(
         turn(spark, lease, spoilt, Answerer(hub, "", lambda: True))
     assert topics.values(f"{name}-out") == []
     assert in_group(topics, f"connect-{name}") == []
+
+
+@pytest.mark.heavy
+def test_rule_4_a_reattempt_touches_nothing(
+    lease: FrameLease,
+    broker: EmbeddedBroker,
+    java: Java,
+    topics: Topics,
+    name: str,
+    tmp_path: Path,
+) -> None:
+    """The first attempt has committed when its process dies."""
+    script = [sys.executable, str(SUPPORT / "reattempting_process.py")]
+    mark = tmp_path / "died"
+    ended = subprocess.run(
+        [*script, broker.bootstrap_servers, name, str(mark)],
+        env=plain_spark(tmp_path / "spark", java),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.stdout.startswith(f"{End.LOST} LeaseLost: Spark has tried"), ended.stderr[-3000:]
+    assert mark.exists()
+    assert topics.values(f"{name}-out") == [str(n) for n in range(6)]

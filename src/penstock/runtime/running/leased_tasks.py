@@ -127,7 +127,10 @@ class LeasedTasks(StartedConnector):
         self.meter.broken(ended.lease)
         self._adrift.add(task)
         with about(self.name, task):
-            log.info("the lease was lost: %s", ended.cause)
+            if ended.hung is None:
+                log.info("the lease was lost: %s", ended.cause)
+            else:
+                log.warning("the task does not return, its lease has expired. %s", _where(ended))
         if (reason := reason_for(ended.cause, hung=ended.hung is not None)) is not None:
             self._standstill.lost(task, reason, ended.detail)
         if ended.hung is not None:
@@ -135,3 +138,7 @@ class LeasedTasks(StartedConnector):
         if ended.guilty or self._hangs.too_many(task):
             self._hangs.cleared(task)
             self._fail_task(task, verdict(ended))
+
+
+def _where(ended: Ended) -> str:
+    return f"It hangs here:\n{ended.hung}" if ended.hung else "It has not said where it hangs."
