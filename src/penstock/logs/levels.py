@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import PurePath
 from typing import Any
 
 from penstock.logs.subject import stamp, subject_of
@@ -51,7 +52,7 @@ class Levels:
 
     def keeps(self, record: logging.LogRecord) -> bool:
         """Whether a record is to be kept."""
-        return record.levelno >= self.least(record.name, subject_of(record)[0])
+        return record.levelno >= self.least(_logger_of(record), subject_of(record)[0])
 
     def changed(self, name: str, level: int) -> Levels:
         """With ``level`` for a logger and everything below it; the root's is for everything."""
@@ -70,6 +71,12 @@ class Levels:
     def to_json(self) -> dict[str, Any]:
         """As JSON, to be sent to a running lease."""
         return asdict(self)
+
+
+def _logger_of(record: logging.LogRecord) -> str:
+    """Py4J writes to the root logger, with a traceback, when Spark ends under a call."""
+    by_py4j = record.name == ROOT and PurePath(record.pathname).parent.name == "py4j"
+    return "py4j" if by_py4j else record.name
 
 
 def _below(logger: str, ancestors: tuple[str, ...]) -> bool:

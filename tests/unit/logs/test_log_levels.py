@@ -89,3 +89,11 @@ def test_talkative_libraries_are_quiet_until_they_or_all_are_named() -> None:
     assert not talkative.isEnabledFor(INFO)
     use(in_use().changed("root", INFO))
     assert talkative.isEnabledFor(INFO)
+
+
+@pytest.mark.parametrize(
+    ("path", "kept"), [("/env/py4j/java_gateway.py", False), ("/env/mine/py4j.py", True)]
+)
+def test_what_py4j_tells_the_root_logger_has_py4js_level(*, path: str, kept: bool) -> None:
+    record = logging.LogRecord("root", logging.INFO, path, 1, "Exception while ...", None, None)
+    assert Levels().keeps(record) is kept
