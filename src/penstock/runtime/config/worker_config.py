@@ -117,6 +117,13 @@ WORKER = ConfigDef(
         "worker's user can.",
     ),
     ConfigKey(
+        "sql.state.dir",
+        default=None,
+        validator=non_empty,
+        doc="Folder on the executors in which persistent queries keep the tables they are joined "
+        "with. Unset: in the cache of the worker's user.",
+    ),
+    ConfigKey(
         "exactly.once.source.support",
         default="enabled",
         validator=one_of_ignoring_case("disabled", "enabled", "preparing"),
