@@ -31,7 +31,8 @@ SUFFIXES: Final = {"none": "", "gzip": ".gz", "snappy": ".snappy", "zstd": ".zst
 OLD_NAMES: Final = {"output_compression": COMPRESSION, "output_fields": FIELDS}
 
 
-def _known_fields(name: str, value: Any) -> None:
+def known_fields(name: str, value: Any) -> None:
+    """ConfigError unless each is a field of a record, and is there once."""
     wrong = [each for each in value if each.lower() not in ALL_FIELDS]
     if wrong or not value or len(set(value)) < len(value):
         allowed = ", ".join(ALL_FIELDS)
@@ -68,7 +69,7 @@ OBJECT_SINK_CONFIG: Final = STORE_CONFIG + ConfigDef(
         FIELDS,
         Type.LIST,
         default=["value"],
-        validator=_known_fields,
+        validator=known_fields,
         importance=Importance.HIGH,
         doc="What is written of each record, in this order: key, value, offset, timestamp, "
         "headers. With all but the offset, records can be restored as they were.",

@@ -26,7 +26,7 @@ from penstock.sdk.errors import ObjectError, RecordError
 from penstock.sdk.objects import ObjectContext
 from penstock.sdk.sources.s3_offset_entry import ETAG
 from penstock.sdk.transformers.streams import decompressed, stream_of
-from penstock.sdk.transformers.transformer import TransformedColumns
+from penstock.sdk.transformers.transformer import RestoredColumns, TransformedColumns
 
 log = logging.getLogger(__name__)
 
@@ -130,15 +130,21 @@ class ObjectReader:
         return self._template.match(key) or ObjectContext(key)
 
     def _records(self, found: TransformedColumns, context: ObjectContext) -> pa.RecordBatch:
-        rows = len(found.value)
-        key = self._transformer.key(context).value
-        partition = context.partition
+        rows, partition = len(found.value), context.partition
         return record_batch(
             self._topic or context.topic or "",
             found.value,
-            key=pa.repeat(pa.scalar(key, pa.binary()), rows),
             value_field=found.value_field,
             partition=None
             if partition is None
             else pa.repeat(pa.scalar(partition, pa.int32()), rows),
+            **self._beside(found, context),
         )
+
+    def _beside(self, found: TransformedColumns, context: ObjectContext) -> dict[str, Any]:
+        """What the object says of each record, or the same key for all."""
+        if isinstance(found, RestoredColumns):
+            names = ("key", "key_field", "timestamp", "headers")
+            return {name: getattr(found, name) for name in names}
+        key = pa.scalar(self._transformer.key(context).value, pa.binary())
+        return {"key": pa.repeat(key, len(found.value))}
