@@ -113,7 +113,8 @@ def _rows(each: pa.RecordBatch) -> Iterator[dict[str, Any]]:
         yield {**row, "headers": row["headers"] or None}
 
 
-KINDS = {
+Side = tuple[Schema | None, list[Any]]
+KINDS: dict[str, tuple[str, Side, Side]] = {
     "json": (
         "auto",
         (None, ["k", {"a": 1}, None]),
