@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from pathlib import Path
+from typing import Any
 
 from object_sources import Objects
 from penstock.columnar.json_converter import JsonConverter
@@ -58,7 +59,7 @@ def test_a_bad_record_and_a_cut_off_object(
     assert numbers == [-1, -2, *range(read), -3]
     assert 0 < read < WHOLE
     bad, rest = topics.messages(f"{name}-dead")
-    headers = [dict(letter.headers() or []) for letter in (bad, rest)]
+    headers: list[dict[str, Any]] = [dict(letter.headers() or []) for letter in (bad, rest)]
     assert [letter.value() for letter in (bad, rest)] == [b"\xff", None]
     assert b"Record 2 of object 1" in headers[0]["__connect.errors.exception.message"]
     beyond = f"Object 2 cannot be read beyond record {read}: its gzip data is damaged".encode()

@@ -46,7 +46,9 @@ OBJECT_SINK_CONFIG: Final = STORE_CONFIG + ConfigDef(
         importance=Importance.HIGH,
         doc="The name of an object, with the variables {{topic}}, {{partition}}, {{start_offset}} "
         "(both with :padding=true for leading zeros) and {{timestamp:unit=yyyy}} (MM, dd, HH). It "
-        "must have the first three, or objects would replace each other. Unset: "
+        "must have the first three, or objects would replace each other. With {{key}} as well, "
+        "each key has objects of its own; with {{key}} and neither {{start_offset}} nor "
+        "{{timestamp}}, each key has one object with its latest record. Unset: "
         f"{DEFAULT_NAME}, with .avro for Avro and the ending of the compression.",
     ),
     ConfigKey(
@@ -180,7 +182,9 @@ def settings_errors(config: Mapping[str, str]) -> Sequence[tuple[str, str]]:
     if not (values[MAX_RECORDS] or values[MAX_BYTES] or values[MAX_AGE]):
         found.append((MAX_AGE, f"set it, {MAX_RECORDS} or {MAX_BYTES}: no object would ever end"))
     try:
-        ObjectName(_template(values), values[TIMEZONE])
+        name = ObjectName(_template(values), values[TIMEZONE])
+        if name.latest and values[MAX_RECORDS] > 1:
+            found.append((MAX_RECORDS, f"0 or 1: by {TEMPLATE} an object has one record"))
     except ConfigError as error:
         found.append((error.key or TEMPLATE, str(error)))
     return found

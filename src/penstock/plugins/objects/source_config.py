@@ -54,8 +54,8 @@ OBJECT_SOURCE_CONFIG: Final = (
             doc="What the names of the objects to read look like: a regular expression with "
             "{{topic}}, {{partition}}, {{start_offset}}, {{timestamp}} and {{key}}, which must "
             "match the whole name, or what is behind its last / if it has none itself. Records of "
-            "an object whose name has {{partition}} go to that partition. Objects with other "
-            "names are not read.",
+            "an object whose name has {{partition}} go to that partition, and {{key}} is their "
+            "key, as the object sink writes it. Objects with other names are not read.",
         ),
         ConfigKey(
             INPUT_FORMAT,

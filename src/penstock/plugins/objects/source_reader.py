@@ -10,6 +10,7 @@ from typing import Any
 import obstore
 import pyarrow as pa
 
+from penstock.plugins.objects.keys_in_names import key_from_name
 from penstock.plugins.objects.source_bad_records import BadRecords, bad_record
 from penstock.plugins.objects.source_config import (
     COMPRESSION,
@@ -159,5 +160,7 @@ class ObjectReader:
         if isinstance(found, RestoredColumns):
             names = ("key", "key_field", "timestamp", "headers")
             return {name: getattr(found, name) for name in names}
-        key = pa.scalar(self._transformer.key(context).value, pa.binary())
-        return {"key": pa.repeat(key, len(found.value))}
+        key = self._transformer.key(context).value
+        if context.key is not None:
+            key = key_from_name(context.key)
+        return {"key": pa.repeat(pa.scalar(key, pa.binary()), len(found.value))}
