@@ -19,7 +19,7 @@ from penstock.sdk.testing import PlayedSource
 from source_leases import run_lease
 from topics import Topics
 
-WHOLE = 100_000
+WHOLE = 300_000
 
 
 def pipeline() -> Pipeline:

@@ -15,14 +15,16 @@ from waiting import eventually
 BYTES = "org.apache.kafka.connect.converters.ByteArrayConverter"
 TEMPLATE = "{{topic}}/{{partition}}-{{start_offset:padding=true}}.parquet"
 RECORDS = 20
+KEPT = {"retention.ms": "-1"}
+"""Their timestamps are old."""
 
 
 def test_every_record_comes_back_as_it_was(
     connectors: ConnectClient, topics: Topics, s3: S3Endpoint, name: str
 ) -> None:
     back = f"{name}-back"
-    topics.create(name, partitions=2)
-    topics.create(back, partitions=2)
+    for topic in (name, back):
+        topics.create(topic, partitions=2, config=KEPT)
     _produce(topics, name)
     place = s3.bucket(name[:50])
     converters = {"key.converter": BYTES, "value.converter": BYTES}

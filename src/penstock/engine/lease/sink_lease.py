@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import pyarrow as pa
 
 from penstock.engine.lease.dead_letters import DeadLetters
+from penstock.engine.lease.decoding import decoded
 from penstock.engine.lease.heartbeats import Heartbeat
 from penstock.engine.lease.lease import Range, SinkLease
 from penstock.engine.lease.lease_loop import LeaseLoop
@@ -22,7 +23,8 @@ from penstock.engine.lease.new_topics import NewTopics, TopicGroup
 from penstock.engine.lease.retrying import retried
 from penstock.engine.lease.safe_offsets import as_flushed, safe_positions, text_of
 from penstock.engine.lease.topic_reader import TopicReader, position_of
-from penstock.engine.pipeline.pipeline import Pipeline, without
+from penstock.engine.pipeline.pipeline import Pipeline
+from penstock.engine.pipeline.refusals import refusals
 from penstock.engine.pipeline.stage_error import StageError
 from penstock.kafka.errors import KafkaFault, LeaseLost, TransactionAborted
 from penstock.kafka.groups import Committed
@@ -179,8 +181,8 @@ class SinkLoop(LeaseLoop[SinkLease]):
         self._count(raw.num_rows, raw.column("value").nbytes)
         self._progress.taken += raw.num_rows
         self._progress.topics.note([raw.column("topic")[0].as_py()])
-        decoded, bad = self._decoded(raw)
-        for batch in decoded:
+        batches, bad = self._decoded(raw)
+        for batch in batches:
             refused = self._put(task, raw, batch)
             if refused is not None:
                 bad = refused
@@ -207,18 +209,12 @@ class SinkLoop(LeaseLoop[SinkLease]):
 
         If none may be left out: up to the first of them, with its error.
         """
-        bad: StageError | None = None
-        left = raw
-        while left.num_rows:
-            try:
-                return self._decoded_now(left), bad
-            except StageError as error:
-                if self._lease.tolerance.all_errors:
-                    self._set_aside(left, error.row, error)
-                    left = without(left, error.row)
-                else:
-                    bad, left = error, left.slice(0, error.row)
-        return [], bad
+
+        def set_aside(row: int, error: StageError) -> None:
+            self._set_aside(raw, row, error)
+
+        tolerant = self._lease.tolerance.all_errors
+        return decoded(raw, self._decoded_now, set_aside if tolerant else None)
 
     def _decoded_now(self, raw: pa.RecordBatch) -> list[pa.RecordBatch]:
         """DecodingError for any error that is not the fault of a record: nothing was put."""
@@ -235,21 +231,19 @@ class SinkLoop(LeaseLoop[SinkLease]):
 
         If none may be left out: up to the first of them, with the error of that row of ``raw``.
         """
-        bad: StageError | None = None
-        while batch.num_rows:
-            try:
-                self._put_once(task, batch)
-                self._note_given(position_of(raw), batch.column("offset"))
-                break
-            except RecordError as error:
-                offset = batch.column("offset")[error.row]
-                failed = StageError(error, "TASK_PUT", type(task), _row_at(raw, offset))
-                if self._lease.tolerance.all_errors:
-                    self._set_aside(raw, failed.row, failed)
-                    batch = without(batch, error.row)
-                else:
-                    bad, batch = failed, batch.slice(0, error.row)
-        return bad
+
+        def attempt(start: int, end: int) -> None:
+            part = batch.slice(start, end - start)
+            self._put_once(task, part)
+            self._note_given(position_of(raw), part.column("offset"))
+
+        for row, error in refusals(batch.num_rows, attempt, RecordError):
+            at = _row_at(raw, batch.column("offset")[row])
+            bad = StageError(error, "TASK_PUT", type(task), at)
+            if not self._lease.tolerance.all_errors:
+                return bad
+            self._set_aside(raw, at, bad)
+        return None
 
     def _set_aside(self, raw: pa.RecordBatch, row: int, error: StageError) -> None:
         """Skip a bad record, or fail if errors are not tolerated."""
