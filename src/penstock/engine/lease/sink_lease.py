@@ -20,7 +20,7 @@ from penstock.engine.lease.heartbeats import Heartbeat
 from penstock.engine.lease.lease import Range, SinkLease
 from penstock.engine.lease.lease_loop import LeaseLoop
 from penstock.engine.lease.new_topics import NewTopics, TopicGroup
-from penstock.engine.lease.retrying import retried
+from penstock.engine.lease.retrying import WaitLog, retried
 from penstock.engine.lease.safe_offsets import as_flushed, safe_positions, text_of
 from penstock.engine.lease.topic_reader import TopicReader, position_of
 from penstock.engine.pipeline.pipeline import Pipeline
@@ -71,6 +71,7 @@ class SinkLoop(LeaseLoop[SinkLease]):
         self._given: dict[Position, tuple[int, int]] = {}
         self._held = False
         """Whether the task has left records for a later flush."""
+        self._waits = WaitLog()
 
     def _outcome(self) -> dict[str, Any]:
         return {
@@ -219,8 +220,12 @@ class SinkLoop(LeaseLoop[SinkLease]):
     def _decoded_now(self, raw: pa.RecordBatch) -> list[pa.RecordBatch]:
         """DecodingError for any error that is not the fault of a record: nothing was put."""
         pipeline, tolerance = self._pipeline, self._lease.tolerance
+
+        def decode() -> list[pa.RecordBatch]:
+            return list(pipeline.decode(raw))
+
         try:
-            return retried(lambda: list(pipeline.decode(raw)), tolerance, self._heartbeat)
+            return retried(decode, tolerance, self._heartbeat, self._waits)
         except (StageError, KafkaFault):
             raise
         except Exception as error:
@@ -271,6 +276,7 @@ class SinkLoop(LeaseLoop[SinkLease]):
             except RetriableError as error:
                 self._progress.step()
                 self._progress.retries += 1
+                self._waits.note(error)
                 if self._heartbeat.over:
                     raise LeaseLost(f"told to finish while retrying: {error}") from error
                 time.sleep(error.retry_after)
