@@ -59,7 +59,7 @@ class Answering:
         self._real = obstore.list
         monkeypatch.setattr(obstore, "list", self)
 
-    def __call__(self, store: Any, **how: Any) -> Iterator[list[dict[str, Any]]]:
+    def __call__(self, store: Any, **how: Any) -> Iterator[list[Any]]:
         self.asked.append(how)
         metas = {meta["path"]: meta for page in self._real(store) for meta in page}
         for page in self.pages:
