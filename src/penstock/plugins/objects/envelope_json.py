@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 from typing import Final, NoReturn
 
 import orjson
@@ -33,6 +34,7 @@ def _no_number(text: str) -> NoReturn:
 
 
 _DECODER: Final = json.JSONDecoder(parse_constant=_no_number)
+_FIELDS: Final = frozenset(ALL_FIELDS)
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
 
 
@@ -46,7 +48,7 @@ class JsonLinesEnvelopes(JsonLinesTransformer):
 
     def made(self, lines: list[bytes], position: int) -> RestoredColumns:
         """ValueError for what is no envelope."""
-        rows = [members(line.decode()) for line in lines]
+        rows = [as_written(line) or members(line.decode()) for line in lines]
         keys = [_text(row, "key") for row in rows]
         values = [_text(row, "value") for row in rows]
         key, key_field = from_json_texts(keys, self._kind(KEY_TYPE))
@@ -65,6 +67,45 @@ class JsonArrayEnvelopes(JsonLinesEnvelopes, JsonArrayTransformer):
 
     lines_of = JsonArrayTransformer.lines_of
     blocks = JsonArrayTransformer.blocks
+
+
+def as_written(line: bytes) -> dict[str, str] | None:
+    """As ``members``, quickly, of an envelope that is written without spaces; None of any other.
+
+    All but the value is what a writer of JSON makes of it; so what is between is the value.
+    """
+    try:
+        said = orjson.loads(line)
+        at, before, after = _layout(tuple(said))
+    except (ValueError, TypeError):
+        return None
+    texts = [orjson.dumps(each) for each in said.values()]
+    before, after = before % tuple(texts[:at]), after % tuple(texts[at + 1 :])
+    value = line[len(before) : len(line) - len(after)]
+    if not line.startswith(before) or not line.endswith(after):
+        return None
+    if value != texts[at] and not _says(value, said["value"]):
+        return None
+    texts[at] = value
+    return dict(zip(said, map(bytes.decode, texts), strict=True))
+
+
+@lru_cache
+def _layout(names: tuple[str, ...]) -> tuple[int, bytes, bytes]:
+    """Which field is the value, what is before it and what after; ValueError of other names."""
+    if not _FIELDS.issuperset(names):
+        raise ValueError
+    at = names.index("value")
+    before = "".join(f'"{name}":%b,' for name in names[:at])
+    after = "".join(f',"{name}":%b' for name in names[at + 1 :])
+    return at, f'{{{before}"value":'.encode(), f"{after}}}".encode()
+
+
+def _says(text: bytes, value: object) -> bool:
+    try:
+        return bool(orjson.loads(text) == value)
+    except ValueError:
+        return False
 
 
 def members(text: str) -> dict[str, str]:

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from object_sources import Objects
+from penstock.plugins.objects.envelope_json import as_written, members
 from penstock.plugins.objects.sink_config import SUFFIXES
 from penstock.plugins.objects.sink_task import ObjectSinkTask
 from penstock.sdk import Assignment, Assignments, ObjectError, Schema, record_batch
@@ -262,6 +263,31 @@ def test_numbers_keep_their_digits(tmp_path: Path) -> None:
     write(tmp_path, {"format.output.type": "jsonl", "file.compression.type": "none"}, written)
     found = restored(tmp_path, input_format="jsonl")
     assert found[0].column("value").storage.to_pylist() == texts
+
+
+@pytest.mark.parametrize(
+    ("line", "texts"),
+    [
+        ('{"key":"k","value":{"n": 1.10},"headers":null}', ['"k"', '{"n": 1.10}', "null"]),
+        ('{"value":2}', [None, "2", None]),
+        ('{"key":"k"}', ['"k"', None, None]),
+        ('{"key":1.0,"value":[1e2]}', ["1.0", "[1e2]", None]),
+        ('{"key":1.10,"value":3}', ["1.10", "3", None]),
+        (' { "key" : "k" , "value" : "v" } ', ['"k"', '"v"', None]),
+        ('{"value":1,"headers":null,"headers":null}', [None, "1", "null"]),
+        ('{"value":"a","key":"\\u0041"}', ['"\\u0041"', '"a"', None]),
+    ],
+)
+def test_the_texts_of_an_envelope(line: str, texts: list[str | None]) -> None:
+    """The quick way gives what the exact one gives, or nothing."""
+    exact, quick = members(line), as_written(line.encode())
+    assert [exact.get(name) for name in ("key", "value", "headers")] == texts
+    assert quick in (None, exact)
+
+
+def test_what_the_sink_writes_is_read_the_quick_way() -> None:
+    line = '{"key":"k","value":{ "ä":1.10 },"timestamp":"2023-11-14T22:13:20.123Z","headers":[]}'
+    assert as_written(line.encode()) == members(line)
 
 
 @pytest.mark.parametrize(

@@ -300,3 +300,20 @@ def test_an_end_that_was_not_noted_as_a_whole_is_listed_again_at_once(
         backlog(found, done)
         found.go_on(done)
         assert backlog(found, done) == noted
+
+
+def test_what_is_no_longer_held_is_found_though_a_listing_has_passed_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Without a mark of its own, nothing but another listing of the whole bucket finds it."""
+    monkeypatch.setattr(source_search, "MOST_OBJECTS", 2)
+    found = search(Store("a1", "b1", "c1", "c2", "c3"), whole=0)
+    found.hold(frozenset({0}))
+    found.go_on(committed())
+    assert backlog(found, committed()) == ["b1", "c1"]
+    found.hold(frozenset())
+    done = committed(b="b1", c="c3")
+    backlog(found, done)
+    found.go_on(done)
+    found.go_on(done)
+    assert backlog(found, done) == ["a1"]
