@@ -38,7 +38,7 @@ class Part:
         """The rows with these numbers, which are ascending."""
         return Part(self.batch.take(pa.array(rows)), self.places[rows])
 
-    def without(self, rows: Sequence[int]) -> Part:
+    def without(self, rows: int | Sequence[int]) -> Part:
         """All other rows."""
         return self.taken(np.delete(np.arange(self.batch.num_rows), rows))
 
