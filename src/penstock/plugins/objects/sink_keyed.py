@@ -87,6 +87,8 @@ class KeyedObjects:
 
     def _by_key(self) -> Iterator[tuple[str, pa.RecordBatch]]:
         """The records of each key, in their order; only the last of each, if that is wanted."""
+        if not self.records:
+            return  # all that came were refused
         self._file.seek(0)
         table = pa.ipc.open_stream(pa.PythonFile(self._file, "r")).read_all()
         rows = table.combine_chunks().to_batches()[0]

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from object_sources import Objects
 from penstock.plugins.objects.keys_in_names import key_from_name, key_in_name, keys_in_names
 from penstock.plugins.objects.sink_task import ObjectSinkTask
-from penstock.sdk import Assignment, Assignments, record_batch
+from penstock.sdk import Assignment, Assignments, RecordError, Schema, record_batch
 from penstock.sdk.batches import SourceBatch
+from penstock.sdk.packing import column
 from penstock.sdk.testing import PlayedSource
 
 T = ("t", 0)
@@ -118,6 +119,25 @@ def test_whoever_comes_next_writes_the_same_objects(tmp_path: Path) -> None:
         "t/0/c/4": ["v4"],
         "t/0/a/5": ["v5"],
     }
+
+
+def test_records_that_the_format_refuses_leave_nothing_behind(tmp_path: Path) -> None:
+    more = {"file.name.template": GROUPED, "format.output.type": "avro"}
+    task = task_of(tmp_path, {**more, "format.output.envelope": "true"})
+    odd, field = column("value", Schema.struct({"no-name": Schema.string()}), [{"no-name": "a"}])
+    refused = record_batch(
+        "t",
+        odd,
+        value_field=field,
+        key=pa.array(["a"]),
+        partition=pa.array([0], pa.int32()),
+        timestamp=pa.array([0], pa.int64()),
+        offset=pa.array([0], pa.int64()),
+    )
+    with pytest.raises(RecordError, match="no-name is no name in Avro"):
+        task.put(refused)
+    flush_all(task)
+    assert contents(tmp_path) == {}
 
 
 class Topic(PlayedSource):
