@@ -22,6 +22,7 @@ from penstock.embedded import EmbeddedBroker, Jars, Java, ensure_jars, find_java
 from penstock.kafka.clients import Connection
 
 T = TypeVar("T")
+PLUGINS = Path(__file__).with_name("plugins")
 
 
 class Bed:
@@ -33,6 +34,9 @@ class Bed:
         self._numbers = itertools.count(1)
         # Commands that look for a running worker must not find one of the bench.
         os.environ["PENSTOCK_STATE_DIR"] = str(folder / "state")
+        # Workers find the bench's own connectors here.
+        named = [str(PLUGINS), os.environ.get("PYTHONPATH")]
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, named))
 
     def __enter__(self) -> Bed:
         return self

@@ -17,12 +17,17 @@ BOUNDS: dict[str, str] = {
     "Connect as it comes is bound by its producer's small batches, tuned by its conversion.",
     "file-to-topic-2": "Two such threads, two network threads of the client and the broker share "
     "two cores.",
+    "file-transformed": "Not examined yet.",
     "topic-to-file": "The client: half of the reading thread's time is its freeing of fetched "
     "messages, a quarter their taking from its queue, an eighth their making into columns. Beside "
     "it another thread decodes and writes, and a third commits; they share two cores with the "
     "client's network thread and the broker. The first 0.4 s are fencing, a Spark job's start and "
     "the first fetch.",
     "topic-to-index": "Not examined yet.",
+    "objects-to-topic-1": "Not examined yet.",
+    "objects-to-topic-2": "Not examined yet.",
+    "objects-by-record": "Not examined yet.",
+    "topic-to-objects": "Not examined yet.",
     "latency-active": "The task's pause of at most 50 ms between polls, then a transaction's two "
     "round trips. Kafka Connect's task waits for a second whenever it has found nothing.",
     "latency-idle": "At most 0.5 s until the file is looked at. What follows, a message to the "
@@ -45,6 +50,9 @@ BOUNDS: dict[str, str] = {
     "bookkeeping around it, some 30 microseconds. The rest are timers of Spark, of the Kafka "
     "clients and of the HTTP server. Kafka Connect has a thread and a producer for each.",
     "idle-growth": "The same; a look costs the same among many.",
+    "objects-idle-look": "A request for the end of the bucket, behind the lowest mark, and the "
+    "64 marks; the whole bucket is listed only at its interval. rclone reads its whole folder for "
+    "every request, which no object store does.",
     "rest-listing-p50": "Python's dictionaries, some ten microseconds for each connector; writing "
     "them as JSON takes a millisecond in all.",
     "rest-listing-p99": "The same, when Python collects garbage or another thread runs.",

@@ -6,6 +6,7 @@ As Kafka Connect does it: after 300 ms, then after twice as long each time up to
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable
 from typing import TypeVar
@@ -15,12 +16,31 @@ from penstock.engine.lease.lease import Tolerance
 from penstock.engine.lease.lost_leases import Interrupted
 from penstock.sdk.errors import RetriableError
 
+log = logging.getLogger(__name__)
+
 FIRST_PAUSE = 0.3
+LOG_SECONDS = 60.0
 
 T = TypeVar("T")
 
 
-def retried(operation: Callable[[], T], tolerance: Tolerance, heartbeat: Heartbeat) -> T:
+class WaitLog:
+    """Tells for what a lease is waiting: at once, and then once a minute while that lasts."""
+
+    def __init__(self) -> None:
+        self._next = 0.0
+
+    def note(self, error: RetriableError, until: str = "") -> None:
+        """Something that may work later has failed again."""
+        now = time.monotonic()
+        if now >= self._next:
+            self._next = now + LOG_SECONDS
+            log.warning("waiting, and trying again%s: %s", until, error)
+
+
+def retried(
+    operation: Callable[[], T], tolerance: Tolerance, heartbeat: Heartbeat, waits: WaitLog
+) -> T:
     """The operation's result; RetriableError once the time is up, Interrupted if told to finish."""
     until = time.monotonic() + tolerance.retry_seconds
     pause = FIRST_PAUSE
@@ -31,6 +51,7 @@ def retried(operation: Callable[[], T], tolerance: Tolerance, heartbeat: Heartbe
             left = until - time.monotonic()
             if left <= 0:
                 raise
+            waits.note(error, f" for {tolerance.retry_seconds:g} s (errors.retry.timeout)")
             heartbeat.progress.step()
             heartbeat.finish.wait(min(pause, left, tolerance.retry_delay_max))
             if heartbeat.over:

@@ -16,15 +16,17 @@ import pyarrow as pa
 
 from penstock.engine.lease.buffers import consumer_settings
 from penstock.engine.lease.dead_letters import DeadLetters
+from penstock.engine.lease.decoding import decoded
 from penstock.engine.lease.heartbeats import Heartbeat
 from penstock.engine.lease.lease import Range, SinkLease
 from penstock.engine.lease.lease_loop import LeaseLoop
 from penstock.engine.lease.new_topics import NewTopics, TopicGroup
 from penstock.engine.lease.offset_copies import send_copies
-from penstock.engine.lease.retrying import retried
+from penstock.engine.lease.retrying import WaitLog, retried
 from penstock.engine.lease.safe_offsets import as_flushed, safe_positions, text_of
 from penstock.engine.lease.topic_reader import TopicReader, position_of
-from penstock.engine.pipeline.pipeline import Pipeline, without
+from penstock.engine.pipeline.pipeline import Pipeline
+from penstock.engine.pipeline.refusals import refusals
 from penstock.engine.pipeline.stage_error import StageError
 from penstock.kafka.errors import GenerationChanged, KafkaFault, LeaseLost, TransactionAborted
 from penstock.kafka.groups import Committed
@@ -70,6 +72,7 @@ class SinkLoop(LeaseLoop[SinkLease]):
         self._given: dict[Position, tuple[int, int]] = {}
         self._held = False
         """Whether the task has left records for a later flush."""
+        self._waits = WaitLog()
 
     def _outcome(self) -> dict[str, Any]:
         return {
@@ -183,8 +186,8 @@ class SinkLoop(LeaseLoop[SinkLease]):
         self._count(raw.num_rows, raw.column("value").nbytes)
         self._progress.taken += raw.num_rows
         self._progress.topics.note([raw.column("topic")[0].as_py()])
-        decoded, bad = self._decoded(raw)
-        for batch in decoded:
+        batches, bad = self._decoded(raw)
+        for batch in batches:
             refused = self._put(task, raw, batch)
             if refused is not None:
                 bad = refused
@@ -211,24 +214,22 @@ class SinkLoop(LeaseLoop[SinkLease]):
 
         If none may be left out: up to the first of them, with its error.
         """
-        bad: StageError | None = None
-        left = raw
-        while left.num_rows:
-            try:
-                return self._decoded_now(left), bad
-            except StageError as error:
-                if self._lease.tolerance.all_errors:
-                    self._set_aside(left, error.row, error)
-                    left = without(left, error.row)
-                else:
-                    bad, left = error, left.slice(0, error.row)
-        return [], bad
+
+        def set_aside(row: int, error: StageError) -> None:
+            self._set_aside(raw, row, error)
+
+        tolerant = self._lease.tolerance.all_errors
+        return decoded(raw, self._decoded_now, set_aside if tolerant else None)
 
     def _decoded_now(self, raw: pa.RecordBatch) -> list[pa.RecordBatch]:
         """DecodingError for any error that is not the fault of a record: nothing was put."""
         pipeline, tolerance = self._pipeline, self._lease.tolerance
+
+        def decode() -> list[pa.RecordBatch]:
+            return list(pipeline.decode(raw))
+
         try:
-            return retried(lambda: list(pipeline.decode(raw)), tolerance, self._heartbeat)
+            return retried(decode, tolerance, self._heartbeat, self._waits)
         except (StageError, KafkaFault):
             raise
         except Exception as error:
@@ -239,21 +240,19 @@ class SinkLoop(LeaseLoop[SinkLease]):
 
         If none may be left out: up to the first of them, with the error of that row of ``raw``.
         """
-        bad: StageError | None = None
-        while batch.num_rows:
-            try:
-                self._put_once(task, batch)
-                self._note_given(position_of(raw), batch.column("offset"))
-                break
-            except RecordError as error:
-                offset = batch.column("offset")[error.row]
-                failed = StageError(error, "TASK_PUT", type(task), _row_at(raw, offset))
-                if self._lease.tolerance.all_errors:
-                    self._set_aside(raw, failed.row, failed)
-                    batch = without(batch, error.row)
-                else:
-                    bad, batch = failed, batch.slice(0, error.row)
-        return bad
+
+        def attempt(start: int, end: int) -> None:
+            part = batch.slice(start, end - start)
+            self._put_once(task, part)
+            self._note_given(position_of(raw), part.column("offset"))
+
+        for row, error in refusals(batch.num_rows, attempt, RecordError):
+            at = _row_at(raw, batch.column("offset")[row])
+            bad = StageError(error, "TASK_PUT", type(task), at)
+            if not self._lease.tolerance.all_errors:
+                return bad
+            self._set_aside(raw, at, bad)
+        return None
 
     def _set_aside(self, raw: pa.RecordBatch, row: int, error: StageError) -> None:
         """Skip a bad record, or fail if errors are not tolerated."""
@@ -281,6 +280,7 @@ class SinkLoop(LeaseLoop[SinkLease]):
             except RetriableError as error:
                 self._progress.step()
                 self._progress.retries += 1
+                self._waits.note(error)
                 if self._heartbeat.over:
                     raise LeaseLost(f"told to finish while retrying: {error}") from error
                 time.sleep(error.retry_after)

@@ -20,7 +20,7 @@ from penstock.engine.lease.lease import KeyedOffset, MovedOffset, SourceLease
 from penstock.engine.lease.lease_loop import LeaseLoop
 from penstock.engine.lease.new_topics import NewTopics, TopicGroup
 from penstock.engine.lease.producing import produce, topics_in
-from penstock.engine.lease.retrying import retried
+from penstock.engine.lease.retrying import WaitLog, retried
 from penstock.engine.lease.source_letters import Offsets, SourceLetters, offsets_of
 from penstock.engine.pipeline.pipeline import Encoded
 from penstock.engine.pipeline.stage_error import StageError
@@ -52,6 +52,7 @@ class SourceLoop(LeaseLoop[SourceLease]):
         }
         self._new_topics = NewTopics(lease.topic_groups, lease.connection, lease.admin_settings)
         self._letters = SourceLetters(lease)
+        self._waits = WaitLog()
         self._unsent: list[Letter] = []
         self._letter_topic = NewTopics(
             (TopicGroup("dead letters", 1, lease.tolerance.dead_letter_replication, (".*",)),),
@@ -138,6 +139,7 @@ class SourceLoop(LeaseLoop[SourceLease]):
             batches = [self._unread(task, error)]
         except RetriableError as error:
             self._progress.retries += 1
+            self._waits.note(error)
             self._heartbeat.finish.wait(error.retry_after)
             batches = []
         self._progress.note(dry=not batches and not task.busy and not self._waiting())
@@ -203,7 +205,7 @@ class SourceLoop(LeaseLoop[SourceLease]):
             self._letters.forget()
             return pipeline.encode(batch.records, partial(self._bad, batch.offsets))
 
-        return retried(encode, tolerance, self._heartbeat)
+        return retried(encode, tolerance, self._heartbeat, self._waits)
 
     def _bad(self, offsets: Offsets, batch: pa.RecordBatch, error: StageError) -> None:
         self._progress.bad_records += 1

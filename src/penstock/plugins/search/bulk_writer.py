@@ -42,7 +42,7 @@ class Answers:
 
 
 class BulkWriter:
-    """Remembers, until ``forget``, what was carried out of the operations that it was given.
+    """Remembers, until it is to forget, what was carried out of the operations it was given.
 
     So they can be given again, all or some of them, after an error: nothing is sent twice that
     the server has answered.
@@ -80,7 +80,12 @@ class BulkWriter:
         found = ((each.row, self._settled[_done(each)]) for each in operations)
         return {row: why for row, why in found if why}
 
-    def forget(self) -> None:
+    def forget(self, operations: Sequence[Operation]) -> None:
+        """These are not given again; others of those that were given with them may be."""
+        for each in operations:
+            self._settled.pop(_done(each), None)
+
+    def forget_all(self) -> None:
         """What is given next is new."""
         self._settled.clear()
 
