@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
-from bench.connect_jars import ensure_connect_jars
+from bench.connect_jars import ensure_connect_jars, ensure_mirror_jars
 from bench.kafka_connect import start_kafka_connect
 from bench.line_files import LineFile, line_file
 from bench.penstock_worker import start_penstock
@@ -76,14 +76,21 @@ class Bed:
         name = self.name("penstock")
         return start_penstock(self.folder / name, name, self.connection.bootstrap_servers)
 
-    def new_kafka_connect(self) -> RestWorker:
-        """A Kafka Connect worker of its own on this broker; whoever asked for it ends it."""
+    def new_kafka_connect(self, **properties: str) -> RestWorker:
+        """A Kafka Connect worker of its own on this broker; whoever asked for it ends it.
+
+        ``properties`` are those of the worker, with underscores for dots.
+        """
         # The broker's jars bring the logging that Kafka Connect's leave to whoever starts it.
-        class_path = f"{ensure_connect_jars(self.java, self.say)}/*:{self.jars.broker}/*"
+        own = (ensure_connect_jars, ensure_mirror_jars)
+        folders = [*(ensure(self.java, self.say) for ensure in own), self.jars.broker]
+        class_path = ":".join(f"{folder}/*" for folder in folders)
         self.say("starting kafka connect")
         name = self.name("connect")
         brokers = self.connection.bootstrap_servers
-        return start_kafka_connect(self.folder / name, name, brokers, self.java, class_path)
+        more = {key.replace("_", "."): value for key, value in properties.items()}
+        folder = self.folder / name
+        return start_kafka_connect(folder, name, brokers, self.java, class_path, properties=more)
 
     def topic(self, partitions: int = 1) -> Topic:
         """A new topic."""

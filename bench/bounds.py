@@ -16,6 +16,10 @@ BOUNDS: dict[str, str] = {
     "client's network thread and the broker. The first 0.4 s are fencing, a Spark job's start and "
     "the first fetch.",
     "topic-to-index": "Not examined yet.",
+    "topic-to-table-upsert": "Not examined yet.",
+    "topic-to-table-insert": "Not examined yet.",
+    "table-to-topic": "Not examined yet.",
+    "mirror": "Not examined yet.",
     "latency-active": "The task's pause of at most 50 ms between polls, then a transaction's two "
     "round trips. Kafka Connect's task waits for a second whenever it has found nothing.",
     "latency-idle": "The start of a Spark job, after at most 0.5 s until the file is looked at. "
