@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 from confluent_kafka import (
     OFFSET_BEGINNING,
@@ -185,7 +186,7 @@ class RecordReader:
             key_field=_KEY,
             partition=pa.array([r.partition() for r in records], pa.int32()),
             timestamp=pa.array(map(_time, records), pa.int64(), size=rows),
-            headers=pa.array(map(_headers, records), HEADERS, size=rows),
+            headers=_headers(records),
         )
 
     def _topics(self, records: Sequence[Message]) -> str | pa.Array:
@@ -201,6 +202,15 @@ def _time(record: Message) -> int | None:
     return None if kind == TIMESTAMP_NOT_AVAILABLE else time
 
 
-def _headers(record: Message) -> list[dict[str, Any]] | None:
-    found: Any = record.headers()
-    return [{"key": key, "value": value} for key, value in found] if found else None
+def _headers(records: Sequence[Message]) -> pa.Array | None:
+    """Made column by column: dictionaries for single headers would take four times as long."""
+    every: list[Any] = [record.headers() or () for record in records]
+    flat = [header for headers in every for header in headers]
+    if not flat:
+        return None
+    ends = np.cumsum([0, *map(len, every)], dtype=np.int32)
+    keys = pa.array([key for key, _ in flat], pa.string())
+    values = pa.array([value for _, value in flat], pa.binary())
+    pairs = pa.StructArray.from_arrays([keys, values], fields=list(HEADERS.value_type))
+    empty = None if all(every) else pa.array([not headers for headers in every])
+    return pa.ListArray.from_arrays(ends, pairs, type=HEADERS, mask=empty)
