@@ -50,16 +50,14 @@ LOGIN: Final = frozenset(
         KafkaError._AUTHENTICATION,
         KafkaError.SASL_AUTHENTICATION_FAILED,
         KafkaError.UNSUPPORTED_SASL_MECHANISM,
-        KafkaError._SSL,
     }
 )
+MOST_REFUSALS: Final = 3
+"""How many logins in a row are refused for a wrong password; fewer, by a broker that shuts down."""
 DENIED: Final = frozenset(
-    {
-        KafkaError.TOPIC_AUTHORIZATION_FAILED,
-        KafkaError.CLUSTER_AUTHORIZATION_FAILED,
-        KafkaError.GROUP_AUTHORIZATION_FAILED,
-    }
+    {KafkaError.TOPIC_AUTHORIZATION_FAILED, KafkaError.CLUSTER_AUTHORIZATION_FAILED}
 )
+"""Not that of a group: the consumer looks for its coordinator, but has no use for it."""
 
 
 def make_consumer(settings: Mapping[str, Any], noted: Noted, *, committed: bool) -> Consumer:
@@ -86,17 +84,31 @@ def close_admin(admin: AdminClient) -> None:
     admin.__exit__(None, None, None)
 
 
-def problem(cluster: str, error: KafkaError, noted: Noted) -> PenstockError:
-    """``error`` as one that says what to do: of a login or of rights, or one that may pass."""
-    told = next((each for each in noted if each.code() in LOGIN), error)
-    if told.code() in LOGIN:
+def problem(cluster: str, error: KafkaError, refusals: int) -> PenstockError:
+    """``error`` as one that says what to do: of a login or of rights, or one that may pass.
+
+    ``refusals`` is how many logins were refused in a row.
+    """
+    if refusals >= MOST_REFUSALS:
         return UserError(
-            f"{cluster} does not let this client log in: {told.str()}. Check the security "
+            f"{cluster} does not let this client log in: {error.str()}. Check the security "
             "settings that have its prefix, then restart the task."
         )
-    if told.code() in DENIED:
-        return UserError(f"{cluster} does not allow this: {told.str()}. Grant it, then restart.")
-    return RetriableError(f"{cluster} cannot be reached: {told.str()}")
+    if error.code() in DENIED:
+        return UserError(f"{cluster} does not allow this: {error.str()}. Grant it, then restart.")
+    return RetriableError(f"{cluster} cannot be reached: {error.str()}")
+
+
+def refused_logins(noted: Noted) -> list[KafkaError]:
+    """Those among what a client has said."""
+    return [error for error in noted if error.code() in LOGIN]
+
+
+def trouble(cluster: str, error: KafkaException, noted: Noted) -> PenstockError:
+    """As ``problem``, for a request that failed; ``noted`` is what the client said since one did
+    not: why a broker could not be reached."""
+    refused = refused_logins(noted)
+    return problem(cluster, refused[-1] if refused else error.args[0], len(refused))
 
 
 def _refused(error: KafkaException) -> ConfigError:

@@ -19,7 +19,14 @@ from confluent_kafka import (
     TopicPartition,
 )
 
-from penstock.plugins.mirror.cluster_clients import DENIED, LOGIN, Noted, make_consumer, problem
+from penstock.plugins.mirror.cluster_clients import (
+    DENIED,
+    LOGIN,
+    Noted,
+    make_consumer,
+    problem,
+    refused_logins,
+)
 from penstock.plugins.mirror.mirror_offsets import MirroredPartition
 from penstock.plugins.mirror.mirror_settings import MirrorSettings
 from penstock.sdk.batches import HEADERS, SourceBatch, offsets_only, record_batch
@@ -69,6 +76,7 @@ class RecordReader:
         self._consumer = make_consumer(settings.consumer, self._noted, committed=settings.committed)
         self._passed: dict[Place, int] = {}
         self._trouble: PenstockError | None = None
+        self._refusals = 0
         self._first = first = OFFSET_END if settings.from_the_end else OFFSET_BEGINNING
         self._consumer.assign(
             [TopicPartition(t, p, first if at is None else at) for (t, p), at in self._at.items()]
@@ -82,6 +90,7 @@ class RecordReader:
             messages += self._consumer.consume(most - 1, 0)
         taken = self._sorted(messages)
         if taken.records:
+            self._refusals = 0
             return SourceBatch(self._batch(taken.records), self._offsets(taken.last))
         if taken.last:
             return offsets_only(self._offsets(taken.last))
@@ -123,7 +132,7 @@ class RecordReader:
         elif error.code() == KafkaError._AUTO_OFFSET_RESET:
             self._consumer.seek(TopicPartition(*place, self._first))
         else:
-            self._trouble = problem(self._label, error, self._noted)
+            self._trouble = problem(self._label, error, 0)
 
     def _reach_end(self, taken: _Taken, place: Place, end: int) -> None:
         """Whether or not what lies before the end are records: markers of transactions are not."""
@@ -151,20 +160,26 @@ class RecordReader:
             low = high = -1
         held = f"it has {low} to {high - 1}" if high > low >= 0 else "it is empty"
         state = "it does not say what it has" if high < 0 else held
+        move = (
+            "reset this source partition"
+            if low <= 0
+            else f'set its offset to {{"offset": {low - 1}}}'
+        )
         return (
             f"Offset {at} of {topic}-{partition} is not in the source cluster "
             f"{self._settings.alias} any more: {state}. What is missing was deleted before it was "
-            f"mirrored, or the topic was truncated. To go on without it, stop the connector, set "
-            f'the offset of this source partition to {{"offset": {max(low, 0) - 1}}}'
-            f"{' (or reset it)' if low <= 0 else ''}, and resume."
+            "mirrored, or the topic was truncated. To go on without it, stop the connector, "
+            f"{move}, and resume."
         )
 
     def _note_client(self) -> None:
         """A single broker that is away is the client's affair."""
         noted = [error for error in self._noted if error.code() in WORTH_TELLING]
+        refused = refused_logins(self._noted)
+        self._refusals += len(refused)
         self._noted.clear()
         if noted:
-            self._trouble = problem(self._label, noted[-1], Noted(noted))
+            self._trouble = problem(self._label, [*noted, *refused][-1], self._refusals)
 
     def _raise_trouble(self) -> None:
         trouble, self._trouble = self._trouble, None

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 from confluent_kafka import IsolationLevel, KafkaException, TopicCollection, TopicPartition
 from confluent_kafka.admin import AdminClient, ConfigResource, ConfigSource, OffsetSpec
 
-from penstock.plugins.mirror.cluster_clients import Noted, close_admin, make_admin, problem
+from penstock.plugins.mirror.cluster_clients import Noted, close_admin, make_admin, trouble
 from penstock.plugins.mirror.mirror_offsets import MirroredPartition
 
 SECONDS: Final = 3.0
@@ -91,12 +91,14 @@ class SourceCluster:
 
     def _asked(self, call: Callable[[], T]) -> T:
         try:
-            return call()
+            answer = call()
         except KafkaException as error:
             if error.args[0].name() in _GONE:
                 raise LookupError from None
             self._admin.poll(0)
-            raise problem(self._label, error.args[0], self._noted) from None
+            raise trouble(self._label, error, self._noted) from None
+        self._noted.clear()
+        return answer
 
 
 _GONE: Final = frozenset({"UNKNOWN_TOPIC_OR_PART", "_UNKNOWN_PARTITION", "_UNKNOWN_TOPIC"})

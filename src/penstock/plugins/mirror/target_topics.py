@@ -9,7 +9,7 @@ from typing import Any, Final
 from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 
-from penstock.plugins.mirror.cluster_clients import Noted, close_admin, make_admin, problem
+from penstock.plugins.mirror.cluster_clients import Noted, close_admin, make_admin, trouble
 from penstock.sdk.errors import UserError
 
 log = logging.getLogger(__name__)
@@ -56,7 +56,8 @@ class TargetTopics:
             found = self._admin.list_topics(timeout=SECONDS).topics
         except KafkaException as error:
             self._admin.poll(0)
-            raise problem(self._label, error.args[0], self._noted) from None
+            raise trouble(self._label, error, self._noted) from None
+        self._noted.clear()
         return {topic: len(known.partitions) for topic, known in found.items()}
 
     def _create(self, topic: str, partitions: int, config: Mapping[str, str]) -> None:
@@ -84,7 +85,7 @@ class TargetTopics:
             if error.args[0].code() == fine:
                 return
             if error.args[0].retriable() or error.args[0].code() < 0:
-                raise problem(self._label, error.args[0], self._noted) from None
+                raise trouble(self._label, error, self._noted) from None
             raise UserError(
                 f"{failed} in {self._label}: {error.args[0].str()}. Create it by hand, or give "
                 "the right to do so, then restart."
