@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from functools import partial
 
 from bench.bed import Bed
@@ -19,7 +20,6 @@ MIRROR_MAKER = "mirrormaker 2"
 PART = 4
 """Records with headers are more work than lines of a file."""
 BYTES = "org.apache.kafka.connect.converters.ByteArrayConverter"
-FIRST_TIME = 1_700_000_000_000
 VARIANTS = (
     Variant("defaults", {}),
     Variant(
@@ -72,6 +72,7 @@ def filled(bed: Bed, count: int) -> tuple[Topic, Expected]:
     topic = bed.topic()
     bed.say(f"filling a topic with {count:,} records")
     producer, size = clients.producer(bed.connection), 0
+    first = int(time.time() * 1000) - count  # a broker deletes records that are days old
     with bed.lines(count).path.open("rb") as lines:
         for number, line in enumerate(lines):
             value = line.rstrip(b"\n")
@@ -80,7 +81,7 @@ def filled(bed: Bed, count: int) -> tuple[Topic, Expected]:
                 topic.name,
                 value,
                 b"key-%d" % number,
-                timestamp=FIRST_TIME + number,
+                timestamp=first + number,
                 headers=[("number", b"%d" % number)],
             )
             if number % 10_000 == 0:

@@ -32,7 +32,8 @@ class MirroredTopic(SourceUnderTest):
 
     def __init__(self, topics: Topics, topic: str, **config: str) -> None:
         self.topics, self.topic, self._config = topics, topic, config
-        topics.create(topic)
+        # Records may have old timestamps, and a broker deletes those after a while.
+        topics.create(topic, config={"retention.ms": "-1"})
 
     def config(self) -> Mapping[str, str]:
         servers = self.topics.bootstrap_servers

@@ -74,7 +74,7 @@ def test_records_of_another_cluster_arrive_as_they_were(
     connectors: ConnectClient, topics: Topics, elsewhere: Topics, name: str
 ) -> None:
     """As the how-to says, with names kept; partitions and topics that come later are found."""
-    elsewhere.create(name, 3)
+    elsewhere.create(name, 3, {"retention.ms": "-1"})  # the timestamps below are old
     producer = Producer({"bootstrap.servers": elsewhere.bootstrap_servers})
     for n in range(3000):
         producer.produce(
