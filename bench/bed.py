@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
-from bench.connect_jars import ensure_connect_jars
+from bench.connect_jars import ensure_connect_jars, ensure_mirror_jars
 from bench.kafka_connect import start_kafka_connect
 from bench.line_files import LineFile, line_file
 from bench.penstock_worker import start_penstock
@@ -84,7 +84,9 @@ class Bed:
     def new_kafka_connect(self, properties: Mapping[str, str] | None = None) -> RestWorker:
         """A Kafka Connect worker of its own on this broker; whoever asked for it ends it."""
         # The broker's jars bring the logging that Kafka Connect's leave to whoever starts it.
-        class_path = f"{ensure_connect_jars(self.java, self.say)}/*:{self.jars.broker}/*"
+        own = (ensure_connect_jars, ensure_mirror_jars)
+        folders = [*(ensure(self.java, self.say) for ensure in own), self.jars.broker]
+        class_path = ":".join(f"{folder}/*" for folder in folders)
         self.say("starting kafka connect")
         name = self.name("connect")
         brokers = self.connection.bootstrap_servers

@@ -24,6 +24,10 @@ BOUNDS: dict[str, str] = {
     "client's network thread and the broker. The first 0.4 s are fencing, a Spark job's start and "
     "the first fetch.",
     "topic-to-index": "Not examined yet.",
+    "topic-to-table-upsert": "Not examined yet.",
+    "topic-to-table-insert": "Not examined yet.",
+    "table-to-topic": "Not examined yet.",
+    "mirror": "Not examined yet.",
     "objects-to-topic-1": "Not examined yet.",
     "objects-to-topic-2": "Not examined yet.",
     "objects-by-record": "Not examined yet.",

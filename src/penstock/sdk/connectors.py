@@ -38,6 +38,9 @@ class Connector(ABC):
     aliases: ClassVar[tuple[str, ...]] = ()
     """Other class names that a configuration may use for it, those of other makers' connectors
     that it stands in for as well. Upper and lower case need not match."""
+    converters: ClassVar[Mapping[str, str]] = {}
+    """``key.converter`` and ``value.converter`` for configurations that name none, in place of the
+    worker's: for records that make sense in one form only."""
     worker_keys: ClassVar[tuple[str, ...]] = ()
     """Properties of the worker that the connector and its tasks get in their config, for limits
     that the operator sets. What a user writes under these names is dropped."""

@@ -25,6 +25,7 @@ DOCUMENTS = [
         "SECURITY.md",
         "CHANGELOG.md",
         "docs/metrics.md",
+        "docs/mirror.md",
         "docs/schema-registry.md",
         "docs/settings.md",
         "docs/kafka-connect.md",

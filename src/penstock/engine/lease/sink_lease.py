@@ -40,8 +40,11 @@ MOST_FLUSHES = 3
 """How often a task that should hold nothing back is asked to flush."""
 MOST_RECORDS = 20_000
 FEWEST_RECORDS = 100
-SHORT, LONG = 0.1, 0.5
-"""Seconds within which a batch should be put: *finish* is checked only between batches."""
+SHORT, LONG = 0.25, 0.5
+"""Seconds within which a batch should be put: *finish* is checked only between batches.
+
+Whatever takes less than the first may be doubled, since a target may take as long for a few records
+as for many."""
 
 T = TypeVar("T")
 
@@ -207,7 +210,8 @@ class SinkLoop(LeaseLoop[SinkLease]):
         if seconds > LONG or self._queued_bytes() > 2 * self._pace.most_bytes:
             self._most = max(1, self._most // 2)
         elif seconds < SHORT and rows * 2 > self._most:
-            self._most = min(self._limit, self._most * 2)
+            factor = 4 if seconds < SHORT / 4 else 2
+            self._most = min(self._limit, self._most * factor)
 
     def _decoded(self, raw: pa.RecordBatch) -> tuple[list[pa.RecordBatch], StageError | None]:
         """Decoded and transformed, without the records that cause errors.

@@ -28,7 +28,7 @@ from penstock.runtime.meters.startups import Startup
 from penstock.runtime.plugins import Plugin
 from penstock.runtime.running.context import Context
 from penstock.runtime.running.own_statuses import OwnStatuses
-from penstock.runtime.running.pipelines import pipeline_recipe
+from penstock.runtime.running.pipelines import default_converters, pipeline_recipe
 from penstock.runtime.running.reloading import PAUSE_SECONDS, ReloadWatch
 from penstock.runtime.running.scheduler import REST, Next
 from penstock.runtime.running.standstill import Standstill
@@ -94,7 +94,7 @@ class StartedConnector(ABC):
         self._startup = metrics.connector_startups.begin()
         found = self._resolve()
         self._check_overrides()
-        converters = self.context.worker.converters()
+        converters = default_converters(self.plugin, self.context.worker.converters())
         self._recipe = pipeline_recipe(plugins, self.config, self.stored, converters)
         self._connector = self.plugin.cls()
         self._connector.start(plugins.handed(self.plugin, self.config))
