@@ -42,7 +42,7 @@ class Service:
         config = WorkerConfig.from_properties(properties, data_dir)
         rest = RestConfig.from_properties(properties)
         rest.refuse_exposure(host, insecure=insecure)
-        refuse_open_spark(config.spark(), insecure=insecure)
+        refuse_open_spark(properties, insecure=insecure)
         protection = Protection.of(rest, providers_of(properties))
         self.token = protection.token
         self.certificate = rest.tls.certificate if rest.tls else ""
