@@ -21,13 +21,13 @@ UNWRAPPED = "Kafka Connect forgets to unwrap its own exception: 400 is what it m
 WORKERS = "unset stands for the worker's converter, which is not repeated for each connector"
 CONVERTER_TYPE = "an inner key that Kafka Connect's workers set, not users"
 SCHEMA_CONTENT = "not here yet"
-REGISTRY = "a converter that users of Kafka Connect install besides"
+INSTALLED = "a plugin that users of Kafka Connect install besides"
 SOURCE_LETTERS = "sources have dead letters, too"
 
 LISTS = "GET /connector-plugins*"
 ONLY_HERE = {
     "* penstock.plugins.*": "a connector that Kafka Connect does not come with",
-    "* io.confluent.*": "a connector that users of Kafka Connect install besides",
+    "* io.confluent.*": INSTALLED,
     "* org.apache.kafka.connect.tools.Verifiable*": "Kafka Connect has it, but does not list it",
 }
 
@@ -92,7 +92,10 @@ KNOWN: tuple[Known, ...] = (
     Known(PLUGIN, "*.plugin.version.definition.default_value", "each has versions of its own"),
     Known(PLUGIN, "*.plugin.version.value.value", "each has versions of its own"),
     Known(PLUGIN, "*.plugin.version.value.recommended_values *", "each has versions of its own"),
-    Known(PLUGIN, "*.converter.value.recommended_values +io.confluent.*", REGISTRY),
+    *(
+        Known(PLUGIN, f"*.{part}.converter.value.recommended_values +io.confluent.*", INSTALLED)
+        for part in ("key", "value")
+    ),
     Known(PLUGIN, "*.converter.definition.default_value", WORKERS),
     Known(PLUGIN, "*.converter.value.value", WORKERS),
     Known(PLUGIN, "*order -*converter.type", CONVERTER_TYPE),

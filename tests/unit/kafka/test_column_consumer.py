@@ -31,13 +31,13 @@ def test_one_that_cannot_begin_leaves_nothing_behind(monkeypatch: pytest.MonkeyP
     assert _threads() <= before
 
 
-def _threads() -> int:
-    """How many threads are librdkafka's: others may come and go."""
-    count = 0
+def _threads() -> set[str]:
+    """The threads that are librdkafka's: others may come and go."""
+    found: set[str] = set()
     for each in Path("/proc/self/task").iterdir():
         with suppress(OSError):
-            count += (each / "comm").read_text().startswith("rdk:")
-    return count
+            found |= {each.name} if (each / "comm").read_text().startswith("rdk:") else set()
+    return found
 
 
 def test_values_far_apart_need_no_room_for_what_is_between() -> None:
