@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ssl
 import tempfile
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,8 @@ JSON_PATCH = "application/json-patch+json"
 APPLY = "application/apply-patch+yaml"
 TIMEOUT_SECONDS = 30.0
 MANAGER = "penstock"
+BUSY_SECONDS = 30.0
+LONGEST_PAUSE_SECONDS = 5.0
 
 
 class KubeApi:
@@ -27,6 +30,7 @@ class KubeApi:
 
     Every method may raise KubeError (refused) or KubeUnavailable (no answer). Kinds are named
     by ``apiVersion`` and ``kind``, as in a manifest; ``namespace`` is ignored for those without.
+    A server that asks for a later try (Retry-After) gets it, for up to `BUSY_SECONDS`.
     """
 
     def __init__(self, config: KubeConfig, counted: Callable[[str], None] = lambda _: None) -> None:
@@ -55,23 +59,29 @@ class KubeApi:
         import json
 
         headers = {"Content-Type": kind} if body is not None else {}
+        content = None if body is None else json.dumps(body)
+        request = self._http.build_request(
+            method, path, params=params, headers=headers, content=content
+        )
+        give_up = time.monotonic() + BUSY_SECONDS
+        while True:
+            answer = self._send(request)
+            pause = _asked_pause(answer)
+            if pause is None or time.monotonic() + pause > give_up:
+                return _object(answer)
+            time.sleep(pause)
+
+    def _send(self, request: httpx.Request) -> httpx.Response:
         if token := self.config.bearer():
-            headers["Authorization"] = f"Bearer {token}"
-        self._counted(method)
+            request.headers["Authorization"] = f"Bearer {token}"
+        self._counted(request.method)
         try:
-            answer = self._http.request(
-                method,
-                path,
-                params=params,
-                headers=headers,
-                content=None if body is None else json.dumps(body),
-            )
+            return self._http.send(request)
         except httpx.TransportError as error:
             raise KubeUnavailable(
                 f"No answer from the Kubernetes API at {self.config.server} ({error}). Does "
                 "`kubectl get ns` work?"
             ) from error
-        return _object(answer)
 
     def get(self, version: str, kind: str, name: str, namespace: str = "") -> Json | None:
         """An object, or None."""
@@ -140,6 +150,17 @@ def _namespace(body: Json) -> str:
 
 def _dry(wanted: bool) -> dict[str, str]:
     return {"dryRun": "All"} if wanted else {}
+
+
+def _asked_pause(answer: httpx.Response) -> float | None:
+    """How long the server asks us to wait before the same request again; None if it does not.
+
+    It asks so when it has not begun with the request: it is busy, or a new kind is being set up.
+    """
+    asked = answer.headers.get("Retry-After", "")
+    if not (answer.status_code == 429 or answer.status_code >= 500) or not asked.isdigit():
+        return None
+    return min(float(asked), LONGEST_PAUSE_SECONDS)
 
 
 def _object(answer: httpx.Response) -> Json:
