@@ -104,7 +104,7 @@ class Transactions:
         BrokerUnavailable if waiting is no use.
         """
         waiting = Waiting(self.patience, len(self._producer), self._hopeless)
-        self._producer.poll(FULL_QUEUE_PAUSE)
+        self.serve(FULL_QUEUE_PAUSE)
         if not waiting.worthwhile(len(self._producer)):
             raise self._untaken()
 
@@ -115,16 +115,24 @@ class Transactions:
         in a call that cannot be cancelled.
         """
         waiting = Waiting(self.patience, len(self._producer), self._hopeless)
-        while left := self._flushed():
+        while left := self._served(lambda: self._producer.flush(SLICE)):
             if not waiting.worthwhile(left):
                 raise self._untaken()
 
-    def _flushed(self) -> int:
-        """How many records are left. A producer that was fenced meanwhile says so here."""
+    def serve(self, seconds: float = 0) -> None:
+        """Let the client tell what has happened, for up to so long; a fault if it was fenced."""
+        self._served(lambda: self._producer.poll(seconds))
+
+    def _served(self, call: Callable[[], int]) -> int:
         try:
-            return int(self._producer.flush(SLICE))
+            return call()
         except KafkaException as error:
             raise self.fault(error) from error
+        except SystemError as error:
+            # With its exception set already, the client has called Python once more, to log it.
+            if not isinstance(error.__cause__, KafkaException):
+                raise
+            raise self.fault(error.__cause__) from error
 
     def _untaken(self) -> Exception:
         return BrokerUnavailable(f"the brokers have not yet accepted {len(self._producer)} records")

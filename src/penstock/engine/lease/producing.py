@@ -64,13 +64,13 @@ def _produce_columns(producer: Transactions, topic: str, encoded: Encoded) -> No
             producer.make_room()
     except KafkaException as error:
         raise _refusal(producer, topic, error, encoded) from error
-    producer.raw.poll(0)
+    producer.serve()
 
 
 def _produce_rows(producer: Transactions, encoded: Encoded) -> None:
     for topic, value, key, more in _rows(encoded):
         producer.send(topic, value, key, **more)
-    producer.raw.poll(0)
+    producer.serve()
 
 
 def _rows(encoded: Encoded) -> Iterator[tuple[str, bytes | None, bytes | None, dict[str, Any]]]:

@@ -45,14 +45,10 @@ class Ledger:
     sent: list[float] = field(default_factory=list)
     commits: list[tuple[float, int]] = field(default_factory=list)
 
-    @property
-    def raw(self) -> Ledger:
-        return self
-
     def begin(self) -> None:
         """Nothing to do."""
 
-    def poll(self, _: float) -> None:
+    def serve(self) -> None:
         """Nothing to do."""
 
     def send(self, topic: str, value: bytes, key: bytes, **_: object) -> None:
