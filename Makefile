@@ -19,7 +19,7 @@ help: ## print this list
 setup: ## make .venv with the locked packages, penstock and its jars (nothing to do: instant)
 	@scripts/setup.sh
 
-demo: setup ## run the demo: an embedded broker, a source and a sink
+demo: setup ## run the demo: pageviews joined with users in PostgreSQL, in SQL
 	@$(BIN)/penstock demo
 
 test: setup ## run the tests (ARGS="-k name" is passed on to pytest)

@@ -22,7 +22,6 @@ from penstock.cli import (
     consumer,
     contexts,
     delete,
-    demo,
     deploy,
     describe,
     dlq,
@@ -42,6 +41,7 @@ from penstock.cli import (
     worker,
 )
 from penstock.cli.commands import Commands
+from penstock.cli.demo import command as demo
 from penstock.cli.doctor import command as doctor
 from penstock.cli.extras import how_to_install
 from penstock.cli.next_steps import next_step
@@ -69,7 +69,7 @@ def _command(function: Callable[..., None], summary: str, **options: str) -> Non
 
 _command(up.up, "Run a worker, with a Kafka of its own.")
 _command(worker.worker, "Run a worker on your own Kafka brokers.")
-_command(demo.demo, "See it at work: a file into Kafka into a file.")
+_command(demo.demo, "See it at work: pageviews joined with users, in SQL.")
 _command(doctor.doctor, "Check whether this machine can run Penstock.")
 _command(show_logs.logs, "Show the log of the worker on this machine.")
 app.add_typer(contexts.app, name="config")

@@ -74,7 +74,7 @@ def test_version(run: Run) -> None:
         ("get", "offsets"),
         ("up", "--port", "many"),
         ("up", "--port", "70000"),
-        ("demo", "--lines", "-1"),
+        ("demo", "--views", "-1"),
         ("apply",),
         ("get", "connectors", "-o", "xml"),
         ("patch", "offsets", "n"),
