@@ -9,7 +9,8 @@ import pytest
 import typer
 
 from penstock import __version__
-from penstock.cli.main import app, describe_error
+from penstock.cli.main import describe_error
+from penstock.cli.root import program
 from penstock.embedded import PortInUse
 from penstock.kafka.errors import BrokerUnavailable
 from penstock.runtime.errors import NotFound
@@ -23,7 +24,7 @@ def commands(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[s
         yield from commands(sub, (*path, name))
 
 
-ALL = list(commands(typer.main.get_command(app)))
+ALL = list(commands(typer.main.get_command(program())))
 
 
 def test_all_commands_are_there() -> None:
