@@ -49,7 +49,7 @@ def _program(args: Sequence[str] | None) -> typer.Typer:
             raise
         from penstock.cli.doctor import first_aid
 
-        first_aid.main()
+        first_aid.main(args)
 
 
 def _tell(error: Exception) -> int:
