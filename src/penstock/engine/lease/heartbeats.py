@@ -31,6 +31,8 @@ class Progress(Tally):
     """Records in the transaction that is open."""
     waits: int = 0
     """How often waiting for brokers was found to be worthwhile: a sign of life."""
+    awaits: str | None = None
+    """What the task's last call says it has to wait for; empty if it succeeded, None before it."""
     dry_since: float | None = None
     last_step: float = 0.0
     topics: UsedTopics = field(default_factory=UsedTopics)
@@ -98,6 +100,7 @@ class Heartbeat:
         told = {
             "active": progress.active,
             "waits": progress.waits,
+            "awaits": progress.awaits,
             "tally": progress.tell(),
             "topics": progress.topics.tell(),
             "dry": None if progress.dry_since is None else now - progress.dry_since,

@@ -22,7 +22,7 @@ from penstock.engine.lease.lease import Range, SinkLease
 from penstock.engine.lease.lease_loop import LeaseLoop
 from penstock.engine.lease.new_topics import NewTopics, TopicGroup
 from penstock.engine.lease.offset_copies import send_copies
-from penstock.engine.lease.retrying import WaitLog, retried
+from penstock.engine.lease.retrying import Waits, retried
 from penstock.engine.lease.safe_offsets import as_flushed, safe_positions, text_of
 from penstock.engine.lease.topic_reader import TopicReader, position_of
 from penstock.engine.pipeline.pipeline import Pipeline
@@ -75,7 +75,7 @@ class SinkLoop(LeaseLoop[SinkLease]):
         self._given: dict[Position, tuple[int, int]] = {}
         self._held = False
         """Whether the task has left records for a later flush."""
-        self._waits = WaitLog()
+        self._waits = Waits(self._progress, lease.secrets)
 
     def _outcome(self) -> dict[str, Any]:
         return {
@@ -280,7 +280,9 @@ class SinkLoop(LeaseLoop[SinkLease]):
         """Retry a call that raises RetriableError, until told to finish."""
         while True:
             try:
-                return call()
+                result = call()
+                self._waits.over()
+                return result
             except RetriableError as error:
                 self._progress.step()
                 self._progress.retries += 1

@@ -20,7 +20,7 @@ from penstock.engine.lease.lease import KeyedOffset, MovedOffset, SourceLease
 from penstock.engine.lease.lease_loop import LeaseLoop
 from penstock.engine.lease.new_topics import NewTopics, TopicGroup
 from penstock.engine.lease.producing import produce, topics_in
-from penstock.engine.lease.retrying import WaitLog, retried
+from penstock.engine.lease.retrying import Waits, retried
 from penstock.engine.lease.source_letters import Offsets, SourceLetters, offsets_of
 from penstock.engine.pipeline.pipeline import Encoded
 from penstock.engine.pipeline.stage_error import StageError
@@ -52,7 +52,7 @@ class SourceLoop(LeaseLoop[SourceLease]):
         }
         self._new_topics = NewTopics(lease.topic_groups, lease.connection, lease.admin_settings)
         self._letters = SourceLetters(lease)
-        self._waits = WaitLog()
+        self._waits = Waits(self._progress, lease.secrets)
         self._unsent: list[Letter] = []
         self._letter_topic = NewTopics(
             (TopicGroup("dead letters", 1, lease.tolerance.dead_letter_replication, (".*",)),),
@@ -135,6 +135,7 @@ class SourceLoop(LeaseLoop[SourceLease]):
         task.batch_bytes = self._room()
         try:
             batches = self._batches(task, task.poll())
+            self._waits.over()
         except RecordError as error:
             batches = [self._unread(task, error)]
         except RetriableError as error:

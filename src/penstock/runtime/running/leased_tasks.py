@@ -89,6 +89,8 @@ class LeasedTasks(StartedConnector):
         """Called by the fleet, on its threads."""
         if self.meter.beat(lease, told):
             self._standstill.progressed(lease.task)
+        if (awaited := told.get("awaits")) is not None:
+            self._standstill.task_awaits(lease.task, awaited)
         self._active_topics.note(lease.task, told.get("topics", ()))
 
     def _take_ended(self) -> list[Ended]:

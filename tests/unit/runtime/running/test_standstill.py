@@ -27,6 +27,7 @@ from penstock.runtime.stores.status_store import StatusStore
 from sample_connectors.scripted_source import KEYS, ScriptedSourceConnector
 
 NAME, HERE = "numbers", "here:8083"
+TELLING: dict[str, Any] = {"tally": {}, "active": 0}
 FENCED = "LeaseLost: _FENCED: Producer fenced by another instance"
 CONVERTERS = {"key.converter": "JsonConverter", "value.converter": "JsonConverter"}
 
@@ -124,6 +125,25 @@ def test_a_commit_within_a_lease_takes_it_back(runner: SourceRunner, statuses: S
     runner._note_progress(lease, {"tally": {"taken": 5}, "active": 5})
     assert shown(statuses, 0).trace, "nothing is committed yet"
     runner._note_progress(lease, {"tally": {"transactions": 1}, "active": 0})
+    assert shown(statuses, 0).trace is None
+
+
+def test_what_a_task_waits_for_is_told_beside_its_state(
+    runner: SourceRunner, statuses: StatusStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lease = MagicMock(lease_id="one", task=0)
+    runner.meter.begin(lease)
+    runner._note_progress(lease, TELLING | {"awaits": "no answer from S3"})
+    assert shown(statuses, 0).trace is None, "that may be over in a moment"
+    monkeypatch.setattr(streaks, "TOLD_SECONDS", 0.0)
+    runner._note_progress(lease, TELLING | {"awaits": "no answer from S3"})
+    status = shown(statuses, 0)
+    assert status.state is State.RUNNING
+    assert "Waiting since" in (status.trace or "")
+    assert "no answer from S3" in (status.trace or "")
+    runner._note_progress(lease, TELLING | {"awaits": None})
+    assert shown(statuses, 0).trace, "a new lease knows nothing yet"
+    runner._note_progress(lease, TELLING | {"awaits": ""})
     assert shown(statuses, 0).trace is None
 
 
