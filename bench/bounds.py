@@ -55,8 +55,8 @@ BOUNDS: dict[str, str] = {
     "clients and of the HTTP server. Kafka Connect has a thread and a producer for each.",
     "idle-growth": "The same; a look costs the same among many.",
     "objects-idle-look": "A request for the end of the bucket, behind the lowest mark, and the "
-    "64 marks; the whole bucket is listed only at its interval. rclone reads its whole folder for "
-    "every request, which no object store does.",
+    "64 marks; the whole bucket is listed only at its interval. How much of it is the server's "
+    "work was not measured.",
     "rest-listing-p50": "Python's dictionaries, some ten microseconds for each connector; writing "
     "them as JSON takes a millisecond in all.",
     "rest-listing-p99": "The same, when Python collects garbage or another thread runs.",
