@@ -56,6 +56,7 @@ COMMANDS: Final = {
     "config": Entry("contexts:app"),
     "get": Entry("get:app"),
     "describe": Entry("describe:app"),
+    "explain": Entry("explain:app"),
     "apply": Entry("apply:apply", "Create connectors, or change them, from files."),
     "patch": Entry("patch:app"),
     "pause": Entry("lifecycle:pausing"),

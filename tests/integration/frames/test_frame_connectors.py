@@ -94,6 +94,9 @@ def test_records_come_out_as_planned(
         mine = [n for n in found if n % PARTITIONS == partition]
         assert mine == sorted(mine)
     assert connectors.offsets(name) == in_group(topics, f"connect-{name}")
+    plan = connectors.plan(name)
+    assert "== Physical Plan ==" in plan
+    assert "* 10" in plan
 
 
 def test_offsets_are_altered_and_records_come_again(

@@ -34,7 +34,7 @@ def test_all_commands_are_there() -> None:
     expected |= {
         ("get", what) for what in ("connectors", "offsets", "plugins", "loggers", "logger")
     }
-    expected |= {(verb, "connector") for verb in (*verbs, "patch", "wait")}
+    expected |= {(verb, "connector") for verb in (*verbs, "explain", "patch", "wait")}
     expected |= {("config", verb) for verb in ("set", "use", "list", "show", "delete")}
     expected |= {("topic", verb) for verb in ("create", "update", "describe", "list", "delete")}
     expected |= {("dlq", verb) for verb in ("ls", "show", "replay")}

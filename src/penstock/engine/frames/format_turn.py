@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from penstock.engine.frames.formats import is_installed, writes_files
 from penstock.engine.frames.frame_lease import FrameLease, FrameReport
 from penstock.engine.frames.places import places
+from penstock.engine.frames.plan_text import plan_text
 from penstock.engine.frames.ranges import TurnPlan, Verdict, verdict
 from penstock.engine.frames.stored_plan import noted
 from penstock.engine.frames.task_frame import task_frame
@@ -52,6 +53,8 @@ class FormatOrder:
     """The hash of the connector's present configuration."""
     build: Build
     headers: bool = True
+    explain: bool = False
+    """Whether the outcome is to have Spark's plan."""
 
     def __str__(self) -> str:
         ranges = ", ".join(map(str, self.plan.ranges))
@@ -66,6 +69,7 @@ class FormatTurn:
         self._order = order
         self._lease = order.lease
         self._confirm = confirm
+        self._plan = ""
 
     def run(self) -> TurnOutcome:
         """Kafka's errors are in the report. FrameError if it cannot be written, or what ``build``
@@ -76,7 +80,7 @@ class FormatTurn:
         except KafkaFault as error:
             lease, trace = self._lease, trace_of(error, self._lease.secrets)
             report = FrameReport(lease.task, lease.lease_id, ending_of(error), trace=trace)
-        return TurnOutcome((report,))
+        return TurnOutcome((report,), plan=self._plan)
 
     def _run(self, producer: Transactions) -> FrameReport:
         order, plan = self._order, self._order.plan
@@ -112,7 +116,10 @@ class FormatTurn:
 
     def _frame(self) -> DataFrame:
         told = told_turn((self._lease,), {}, small=False)
-        return self._order.build(self._records(), told)
+        built = self._order.build(self._records(), told)
+        if self._order.explain:
+            self._plan = plan_text(built, self._lease.secrets)
+        return built
 
     def _records(self) -> DataFrame:
         """By Spark's Kafka source if that can be told how to reach the brokers: Java has other

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from penstock.engine.frames.errors import OutputError
 from penstock.engine.frames.frame_lease import FrameLease, FrameReport
 from penstock.engine.frames.output_columns import output_columns
+from penstock.engine.frames.plan_text import plan_text
 from penstock.engine.frames.producing_stage import AGAIN, RESULT, Encode, producing
 from penstock.engine.frames.shuffles import refuse_moves
 from penstock.engine.frames.small_turn import MOST_BYTES, produce_small, small_records
@@ -53,17 +54,18 @@ class KafkaTurn:
     def run(self) -> TurnOutcome:
         """Errors of tasks are in their reports. Raises FrameError if ``build`` returns something
         that cannot be produced, and otherwise what ``build`` and Spark raise."""
-        if self._order.check:
-            self._probe()
+        plan = self._probe() if self._order.check else ""
         outcome = self._small() if self._order.small else None
-        return replace(outcome or self._large(), checked=True)
+        return replace(outcome or self._large(), checked=True, plan=plan)
 
-    def _probe(self) -> None:
+    def _probe(self) -> str:
         """Look at the plan over two partitions: over one, nothing would need a shuffle."""
         order = self._order
         empty = task_frame(self._spark, order.connection, [(0, ()), (1, ())], headers=order.headers)
         built = order.build(empty, order.told(small=False, probe=True))
-        refuse_moves(output_columns(built))
+        made = output_columns(built)
+        refuse_moves(made)
+        return plan_text(made, order.leases[0].secrets)
 
     def _small(self) -> TurnOutcome | None:
         """None if the records are more than may pass through the worker."""

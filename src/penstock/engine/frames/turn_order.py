@@ -80,3 +80,5 @@ class TurnOutcome:
     """Whether the plan of ``build`` is known to be without shuffles."""
     input_bytes: int = 0
     """What was read, if that is known."""
+    plan: str = ""
+    """Spark's plan of what was built, in the first turn."""

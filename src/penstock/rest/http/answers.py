@@ -70,6 +70,7 @@ METRICS = _object(
         "tasks": _list(ANY_OBJECT),
     }
 )
+PLAN = _object({"name": STRING, "plan": STRING})
 LOGGER = _object({"level": STRING, "last_modified": _or_null(INTEGER)})
 LOGGERS = _map(LOGGER)
 PLUGINS = _list(_object({"class": STRING, "type": STRING}, version=STRING))

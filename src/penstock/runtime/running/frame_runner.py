@@ -46,6 +46,8 @@ class FrameRunner(SinkRunner):
         self._turn: tuple[FrameLease, ...] = ()
         self._stored: TurnPlan | None = None
         self._tried_small = False
+        self.plan = ""
+        """Spark's plan of the turns; empty before the first has ended."""
         self._left = False
         """Whether the turn that was planned last has left records that were there already."""
 
@@ -150,6 +152,7 @@ class FrameRunner(SinkRunner):
             config=config,
             build=self._connector.build,
             headers=self._connector.wants_headers,
+            explain=not self.plan,
         )
 
     def _turn_order(self, leases: tuple[FrameLease, ...]) -> TurnOrder:
@@ -185,6 +188,7 @@ class FrameRunner(SinkRunner):
             self._turn_pace.lost()
             return
         self._checked = self._checked or outcome.checked
+        self.plan = outcome.plan or self.plan
         offsets = sum(lease.offsets for lease in self._turn)
         self._turn_pace.done(offsets, done.seconds, left=self._left)
         if self._tried_small:
