@@ -23,6 +23,7 @@ from penstock.engine.lease.lease_config import resolved
 from penstock.engine.lease.lost_leases import Orphaned
 from penstock.engine.lease.pace import LEAST
 from penstock.engine.lease.pauses import Pauses
+from penstock.engine.lease.starting import DOOR
 from penstock.engine.lease.tally import Tally
 from penstock.engine.lease.traces import ending_of, trace_of
 from penstock.engine.pipeline.pipeline import Pipeline
@@ -69,7 +70,8 @@ class LeaseLoop(ABC, Generic[L]):
     def run(self) -> None:
         """Move records until the lease ends; after a clean end, keep the producer for the next."""
         waiting = self._heartbeat.orphaned.is_set, self._progress.wait
-        producer = producers.acquire(self._lease, Patience(STALLED_SECONDS, *waiting))
+        with DOOR.passing(self._heartbeat):
+            producer = producers.acquire(self._lease, Patience(STALLED_SECONDS, *waiting))
         try:
             self._ask_before_beginning()
             self._move_records(producer)

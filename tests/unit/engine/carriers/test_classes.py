@@ -36,6 +36,7 @@ def test_the_built_in_connectors_are_among_them() -> None:
 def install(monkeypatch: pytest.MonkeyPatch) -> Any:
     def install(*points: EntryPoint) -> None:
         monkeypatch.setattr(classes, "_points", lambda: points)
+        monkeypatch.setattr(classes, "_found", {})
         monkeypatch.setattr(classes, "name_of", classes.name_of.__wrapped__)
         monkeypatch.setattr(
             classes,
@@ -73,3 +74,18 @@ def test_a_plugin_that_lacks_something_here_says_so(install: Any) -> None:
     install(BROKEN)
     with pytest.raises(CodecError, match=r"No module named 'nowhere_at_all'. Install the plugin"):
         classes.load(f"{CONNECTORS}/Broken/task/1")
+
+
+def test_what_is_installed_is_looked_through_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a hundred leases that begin together keep their carrier from saying that it lives."""
+    asked: list[str] = []
+
+    def counted(**wanted: str) -> Any:
+        asked.append(wanted["name"])
+        return entry_points(**wanted)
+
+    monkeypatch.setattr(classes, "entry_points", counted)
+    monkeypatch.setattr(classes, "_found", {})
+    name = classes.name_of(JsonConverter)
+    assert {classes.load(name) for _ in range(100)} == {JsonConverter}
+    assert asked == ["JsonConverter"]
