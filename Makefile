@@ -9,9 +9,10 @@
 
 BIN := .venv/bin
 PYTEST := python -m pytest
-# Two processes, each with servers of its own: tests wait more than they work. Not so the crowd,
+# Several processes, each with servers of its own: tests wait more than they work. Not so the crowd,
 # three workers, for example, each with a Spark of its own.
 TWO := -n 2 --dist loadfile
+THREE := -n 3 --dist loadfile
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -19,11 +20,11 @@ help: ## print this list
 setup: ## make .venv with the locked packages, penstock and its jars (nothing to do: instant)
 	@scripts/setup.sh
 
-demo: setup ## run the demo: an embedded broker, a source and a sink
+demo: setup ## run the demo: pageviews joined with users in PostgreSQL, in SQL
 	@$(BIN)/penstock demo
 
 test: setup ## run the tests (ARGS="-k name" is passed on to pytest)
-	@$(BIN)/$(PYTEST) -m "not heavy" --ignore tests/kube $(TWO) $(ARGS)
+	@$(BIN)/$(PYTEST) -m "not heavy" --ignore tests/kube $(THREE) $(ARGS)
 
 heavy: setup ## run the tests that take minutes: kills, freezes, outages, 2 GB
 ifdef ARGS

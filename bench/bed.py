@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 import os
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, ExitStack
 from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
-from bench.connect_jars import ensure_connect_jars
+from bench.connect_jars import ensure_connect_jars, ensure_mirror_jars
 from bench.kafka_connect import start_kafka_connect
 from bench.line_files import LineFile, line_file
 from bench.penstock_worker import start_penstock
@@ -21,6 +22,7 @@ from penstock.embedded import EmbeddedBroker, Jars, Java, ensure_jars, find_java
 from penstock.kafka.clients import Connection
 
 T = TypeVar("T")
+PLUGINS = Path(__file__).with_name("plugins")
 
 
 class Bed:
@@ -32,6 +34,9 @@ class Bed:
         self._numbers = itertools.count(1)
         # Commands that look for a running worker must not find one of the bench.
         os.environ["PENSTOCK_STATE_DIR"] = str(folder / "state")
+        # Workers find the bench's own connectors here.
+        named = [str(PLUGINS), os.environ.get("PYTHONPATH")]
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, named))
 
     def __enter__(self) -> Bed:
         return self
@@ -76,14 +81,19 @@ class Bed:
         name = self.name("penstock")
         return start_penstock(self.folder / name, name, self.connection.bootstrap_servers)
 
-    def new_kafka_connect(self) -> RestWorker:
+    def new_kafka_connect(self, properties: Mapping[str, str] | None = None) -> RestWorker:
         """A Kafka Connect worker of its own on this broker; whoever asked for it ends it."""
         # The broker's jars bring the logging that Kafka Connect's leave to whoever starts it.
-        class_path = f"{ensure_connect_jars(self.java, self.say)}/*:{self.jars.broker}/*"
+        own = (ensure_connect_jars, ensure_mirror_jars)
+        folders = [*(ensure(self.java, self.say) for ensure in own), self.jars.broker]
+        class_path = ":".join(f"{folder}/*" for folder in folders)
         self.say("starting kafka connect")
         name = self.name("connect")
         brokers = self.connection.bootstrap_servers
-        return start_kafka_connect(self.folder / name, name, brokers, self.java, class_path)
+        folder = self.folder / name
+        return start_kafka_connect(
+            folder, name, brokers, self.java, class_path, properties=properties
+        )
 
     def topic(self, partitions: int = 1) -> Topic:
         """A new topic."""

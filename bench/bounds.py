@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+_TRICKLE = (
+    "The task's pause between polls, 50 ms that grow to 250 ms where many leases share a process, "
+    "then a transaction's two round trips. Kafka Connect's task waits for a second whenever it "
+    "has found nothing."
+)
+_SINKS = "A fetch that waits at the broker, then the writing of a line; the commit comes after it."
+
 BOUNDS: dict[str, str] = {
     "file-to-topic-1": "The client's network thread and the broker: a third of the Python thread's "
     "time is waiting at commits until everything is delivered. Another third is the client's "
@@ -10,16 +17,32 @@ BOUNDS: dict[str, str] = {
     "Connect as it comes is bound by its producer's small batches, tuned by its conversion.",
     "file-to-topic-2": "Two such threads, two network threads of the client and the broker share "
     "two cores.",
+    "file-transformed": "Not examined yet.",
     "topic-to-file": "The client: half of the reading thread's time is its freeing of fetched "
     "messages, a quarter their taking from its queue, an eighth their making into columns. Beside "
     "it another thread decodes and writes, and a third commits; they share two cores with the "
     "client's network thread and the broker. The first 0.4 s are fencing, a Spark job's start and "
     "the first fetch.",
     "topic-to-index": "Not examined yet.",
+    "topic-to-table-upsert": "Not examined yet.",
+    "topic-to-table-insert": "Not examined yet.",
+    "table-to-topic": "Not examined yet.",
+    "mirror": "Not examined yet.",
+    "objects-to-topic-1": "Not examined yet.",
+    "objects-to-topic-2": "Not examined yet.",
+    "objects-by-record": "Not examined yet.",
+    "topic-to-objects": "Not examined yet.",
     "latency-active": "The task's pause of at most 50 ms between polls, then a transaction's two "
     "round trips. Kafka Connect's task waits for a second whenever it has found nothing.",
-    "latency-idle": "The start of a Spark job, after at most 0.5 s until the file is looked at. "
-    "What follows, producer and commit, is some 20 ms.",
+    "latency-idle": "At most 0.5 s until the file is looked at. What follows, a message to the "
+    "carrier, producer and commit, is some tens of milliseconds.",
+    "trickle-20": _TRICKLE,
+    "trickle-100": _TRICKLE,
+    "trickle-500": _TRICKLE,
+    "trickle-sinks-20": _SINKS,
+    "trickle-sinks-100": _SINKS,
+    "trickle-sinks-500": _SINKS,
+    "active-and-trickle": "Two cores: what the busy connector, its client and the broker leave.",
     "start-up": "Python's imports and the joining of the worker group; with a broker of its own, "
     "the broker's start. Spark is not started before the first turn.",
     "memory-after-start": "Python with Arrow and the Kafka client; Spark is not there yet.",
@@ -31,6 +54,9 @@ BOUNDS: dict[str, str] = {
     "bookkeeping around it, some 30 microseconds. The rest are timers of Spark, of the Kafka "
     "clients and of the HTTP server. Kafka Connect has a thread and a producer for each.",
     "idle-growth": "The same; a look costs the same among many.",
+    "objects-idle-look": "A request for the end of the bucket, behind the lowest mark, and the "
+    "64 marks; the whole bucket is listed only at its interval. How much of it is the server's "
+    "work was not measured.",
     "rest-listing-p50": "Python's dictionaries, some ten microseconds for each connector; writing "
     "them as JSON takes a millisecond in all.",
     "rest-listing-p99": "The same, when Python collects garbage or another thread runs.",

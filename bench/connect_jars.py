@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,11 +17,19 @@ CONFIGURATION = "connect"
 MIRROR_MODULES = ("connect-mirror", "connect-mirror-client")
 
 
-def _ivy_xml(modules: Sequence[str], more: str = "") -> str:
+Module = tuple[str, str, str]
+"""Organisation, name and version."""
+
+
+def _kafkas(*names: str) -> list[Module]:
+    return [("org.apache.kafka", name, VERSION) for name in names]
+
+
+def _ivy_xml(modules: Sequence[Module], more: str = "") -> str:
     dependencies = "\n".join(
-        f'    <dependency org="org.apache.kafka" name="{module}" rev="{VERSION}" '
+        f'    <dependency org="{organisation}" name="{name}" rev="{version}" '
         f'conf="{CONFIGURATION}->default"{more}/>'
-        for module in modules
+        for organisation, name, version in modules
     )
     return f"""\
 <ivy-module version="2.0">
@@ -36,14 +45,30 @@ def _ivy_xml(modules: Sequence[str], more: str = "") -> str:
 
 
 KAFKA_CONNECT = JarSet(
-    "The jars of Kafka Connect", (CONFIGURATION,), _ivy_xml(MODULES), megabytes=35
+    "The jars of Kafka Connect", (CONFIGURATION,), _ivy_xml(_kafkas(*MODULES)), megabytes=35
 )
 MIRROR_MAKER = JarSet(
     "The jars of MirrorMaker 2",
     (CONFIGURATION,),
-    _ivy_xml(MIRROR_MODULES, ' transitive="false"'),
+    _ivy_xml(_kafkas(*MIRROR_MODULES), ' transitive="false"'),
     megabytes=1,
 )
+
+
+DEBEZIUM = JarSet(
+    "The jars of Debezium",
+    (CONFIGURATION,),
+    _ivy_xml(
+        (
+            ("io.debezium", "debezium-connector-jdbc", "3.5.0.Final"),
+            ("io.debezium", "debezium-connector-postgres", "3.5.0.Final"),
+            ("org.postgresql", "postgresql", "42.7.14"),
+        )
+    ),
+    megabytes=40,
+)
+OF_THE_WORKER = ("jackson-", "connect-", "kafka-clients-", "slf4j-")
+"""Jars that come with Debezium, but have to be the worker's own."""
 
 
 def ensure_connect_jars(java: Java, progress: Progress) -> Path:
@@ -54,3 +79,14 @@ def ensure_connect_jars(java: Java, progress: Progress) -> Path:
 def ensure_mirror_jars(java: Java, progress: Progress) -> Path:
     """Return the folder of MirrorMaker 2's own jars; it runs inside Kafka Connect."""
     return ensure_folder(MIRROR_MAKER, java, progress) / CONFIGURATION
+
+
+def debezium_plugins(folder: Path, java: Java, progress: Progress) -> Path:
+    """Make ``folder`` a plugin.path with Debezium's connectors."""
+    made = folder / "debezium"
+    made.mkdir(parents=True)
+    jars = ensure_folder(DEBEZIUM, java, progress) / CONFIGURATION
+    for jar in jars.glob("*.jar"):
+        if not jar.name.startswith(OF_THE_WORKER):
+            shutil.copy(jar, made)
+    return folder

@@ -36,15 +36,16 @@ def line_file(path: Path, count: int) -> LineFile:
 
 
 def _write(path: Path, count: int) -> None:
-    endings = itertools.cycle(_endings())
+    texts = itertools.cycle(endings())
     with path.open("wb", buffering=1 << 20) as file:
         file.writelines(
             b"%010d%b" % (number, ending)
-            for number, ending in zip(range(count), endings, strict=False)
+            for number, ending in zip(range(count), texts, strict=False)
         )
 
 
-def _endings() -> list[bytes]:
+def endings() -> list[bytes]:
+    """What lines have behind their number, the newline included."""
     dice = random.Random(SEED)  # noqa: S311 - lines need not be secret, but the same every time
     letters = string.ascii_letters + string.digits + "     "
     lengths = [dice.randint(SHORTEST, LONGEST) - NUMBER_DIGITS - 2 for _ in range(DISTINCT)]

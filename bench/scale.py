@@ -12,6 +12,8 @@ class Scale:
     factor: float = 1.0
     rounds: int = 3
     lines: int = 2_000_000
+    object_lines: int = 6_400_000
+    """About a gigabyte."""
     active_samples: int = 30
     idle_samples: int = 8
     idle_connectors: int = 200
@@ -29,6 +31,7 @@ class Scale:
             factor=factor,
             rounds=rounds,
             lines=max(1000, int(usual.lines * factor)),
+            object_lines=max(2000, int(usual.object_lines * factor)),
             active_samples=max(5, int(usual.active_samples * factor)),
             idle_samples=max(2, int(usual.idle_samples * factor)),
             idle_connectors=max(4, int(usual.idle_connectors * factor)),
@@ -38,6 +41,10 @@ class Scale:
             stopped=tuple(max(2, int(size * factor)) for size in usual.stopped),
             listings=max(10, int(usual.listings * factor)),
         )
+
+    def some(self, usual: int) -> int:
+        """Fewer of something, if this is just a try."""
+        return max(4, int(usual * self.factor))
 
     @property
     def warm_up_lines(self) -> int:

@@ -41,7 +41,7 @@ BUGS = (
         "offset-outside",
         "a source's offset is written outside the transaction of its records",
         "engine/lease/source_lease.py",
-        "        commit = partial(self._deliver, producer, self._bytes, offsets, members)\n",
+        "        commit = partial(self._deliver, producer, self._bytes, offsets, [])\n",
         """\
         def commit() -> None:
             from confluent_kafka import Producer
@@ -51,7 +51,7 @@ BUGS = (
             for topic, key, value in offsets:
                 plain.produce(topic, value, key)
             plain.flush(5)
-            producer.commit([], members)
+            self._deliver(producer, self._bytes, [], [])
 
 """,
         LOST,

@@ -19,6 +19,7 @@ from pathlib import Path
 from scripts.mutations import ROOT, edited_source
 
 RULES = "tests/integration/rules/"
+FRAMES = "../frames/test_frame_rules.py::"
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ MUTATIONS = (
         "2b",
         "a transaction is as large as its source likes, whatever the link takes",
         "engine/lease/lease_loop.py",
-        "            or self._queued_bytes() >= self._pace.most_bytes\n",
+        "            or self._queued_bytes() >= self._most_queued()\n",
         "",
         "test_rule_2_slow_links.py::"
         "test_a_source_lease_on_a_slow_link_commits_small_transactions_and_ends_when_told",
@@ -72,15 +73,23 @@ MUTATIONS = (
     Mutation(
         "3",
         "transactions are committed without the worker's membership",
-        "engine/lease/source_lease.py",
-        "        members = [lease.membership.offsets()]\n",
-        "        members: list = []\n",
-        "test_rule_3_membership.py::test_a_worker_frozen_for_longer_than_its_session_and_thawed",
+        "engine/lease/lease_loop.py",
+        "[*groups, self._used.offsets()]",
+        "groups",
+        "test_rule_3_membership.py::test_a_lease_of_a_worker_that_has_left_its_group_cannot_commit",
+    ),
+    Mutation(
+        "3b",
+        "a running lease keeps the membership it was given, whatever the generation",
+        "engine/lease/lease_loop.py",
+        "return told if told is not None and told.follows(given) else given",
+        "return given",
+        "test_rule_3_membership.py::test_a_running_lease_goes_on_under_a_new_generation",
     ),
     Mutation(
         "4",
         "a re-attempt runs as if it were the first",
-        "engine/driver/turns.py",
+        "engine/carriers/carrying.py",
         "context.attemptNumber() > 0",
         "context.attemptNumber() > 99",
         "test_rule_4_reattempts.py::test_a_spark_reattempt_after_a_committed_transaction",
@@ -91,7 +100,7 @@ MUTATIONS = (
         "engine/lease/producers.py",
         " and kept[0] == lease.previous",
         "",
-        "test_rule_5_producers.py::test_a_lease_that_lands_in_another_python_worker",
+        "test_rule_5_producers.py::test_a_lease_that_lands_in_another_process",
     ),
     Mutation(
         "6",
@@ -119,18 +128,18 @@ MUTATIONS = (
     ),
     Mutation(
         "8a",
-        "a crash fails every task of its job",
-        "runtime/running/runner.py",
-        "            self._suspects = tasks\n",
-        '            [self._fail_task(task, "ended abruptly") for task in tasks]\n',
+        "a crash fails every task of its carrier",
+        "engine/carriers/suspicion.py",
+        "[task for task in blamed if self._suspects[task].alone >= ALONE_TWICE]",
+        "list(blamed)",
         "test_rule_8_crashes_and_hangs.py::test_a_partition_that_calls_os_exit",
     ),
     Mutation(
         "8b",
-        "a turn has no deadline",
-        "runtime/running/scheduler.py",
-        'turn.cancel("expired")',
-        "pass",
+        "a lease has no deadline",
+        "runtime/running/task_leases.py",
+        "            self._engine.fleet.condemn(lease)\n\n    def waiting",
+        "            pass\n\n    def waiting",
         "test_rule_8_crashes_and_hangs.py::test_a_task_that_hangs",
     ),
     Mutation(
@@ -142,12 +151,44 @@ MUTATIONS = (
         "test_rule_9_sink_positions.py::test_group_offsets_that_the_broker_let_expire",
     ),
     Mutation(
+        "10",
+        "a lease begins without asking",
+        "engine/lease/lease_loop.py",
+        "            self._ask_before_beginning()\n",
+        "",
+        "test_rule_10_late_leases.py::test_a_lease_that_starts_after_it_was_fenced_touches_nothing",
+    ),
+    Mutation(
         "sink",
         "the last record plus one is committed, not how far was read",
         "engine/lease/topic_reader.py",
         "            self._move((signal.topic, signal.partition), signal.offset)\n",
         "            pass\n",
         "test_rule_sink_planned_end.py::test_a_range_of_only_aborted_records",
+    ),
+    Mutation(
+        "3f",
+        "a frame turn commits without the worker's membership",
+        "engine/frames/task_output.py",
+        "[own, lease.membership.offsets()]",
+        "[own]",
+        FRAMES + "test_rule_3_a_worker_that_has_left_its_group_cannot_commit",
+    ),
+    Mutation(
+        "4f",
+        "a re-attempt of a frame turn's stage produces",
+        "engine/frames/producing_stage.py",
+        "context.attemptNumber() > 0",
+        "context.attemptNumber() > 99",
+        FRAMES + "test_rule_4_a_reattempt_touches_nothing",
+    ),
+    Mutation(
+        "10f",
+        "a stage of a frame turn begins without asking",
+        "engine/frames/task_output.py",
+        "                if not confirm():\n",
+        "                if False:\n",
+        FRAMES + "test_rule_10_a_task_that_starts_late_touches_nothing",
     ),
 )
 

@@ -42,7 +42,7 @@ resolve() {
 "$python" -c 'import tomllib
 with open("pyproject.toml", "rb") as file:
     print(*tomllib.load(file)["dependency-groups"]["dev"], sep="\n")' >"$tools/dev.in"
-resolve requirements/lock.txt --extra worker --extra operator --extra charm --extra avro --extra s3 --extra postgres --extra registry --extra sql "$@" "$tools/dev.in"
+resolve requirements/lock.txt --extra worker --extra operator --extra charm --extra avro --extra s3 --extra postgres --extra registry --extra sql --extra demo "$@" "$tools/dev.in"
 # setuptools builds PySpark and Penstock itself.
 echo "setuptools" >"$tools/backend.in"
 cp requirements/lock.txt requirements/runtime.txt

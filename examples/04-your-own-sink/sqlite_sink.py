@@ -101,12 +101,9 @@ class SqliteSinkConnector(SinkConnector):
     task_class: ClassVar[type[SinkTask]] = SqliteSinkTask
     version: ClassVar[str] = "1.0"
 
-    def start(self, config: Mapping[str, str]) -> None:
-        self._config = dict(config)
-
     def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
         """One task, whatever is allowed: the database has one writer."""
-        return [self._config]
+        return super().task_configs(1)
 
     def alter_offsets(self, config: Mapping[str, str], offsets: object) -> bool:
         """Refuses nothing: what is read again is written again."""

@@ -14,7 +14,7 @@ from pyspark.sql.types import StructType
 from penstock.engine.pipeline.pipeline import Encoded, Pipeline
 from penstock.runtime.config.worker_config import STRING_CONVERTER
 from penstock.runtime.plugins import Plugin, Plugins
-from penstock.runtime.running.pipelines import pipeline_recipe
+from penstock.runtime.running.pipelines import default_converters, pipeline_recipe
 from penstock.runtime.running.task_configs import task_configs
 from penstock.runtime.validation.validation import Validator
 from penstock.sdk.batches import SourceBatch
@@ -111,7 +111,8 @@ class Run:
     def records(self, config: Config) -> Iterator[pa.RecordBatch]:
         """What a task has, after the connector's transforms."""
         plugin = self._plugin()
-        pipeline = pipeline_recipe(Plugins(), self._config, self._config, CONVERTERS).pipeline(dict)
+        converters = default_converters(plugin, CONVERTERS)
+        pipeline = pipeline_recipe(Plugins(), self._config, self._config, converters).pipeline(dict)
         for batch in self._limited(_polled(plugin.cls.task_class(), config, self)):
             yield from self._shaped(pipeline, batch)
 

@@ -6,7 +6,8 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from penstock.engine.carriers.fleet import Cause, Fleet
+from penstock.engine.carriers.carrier import Cause
+from penstock.engine.carriers.fleet import Fleet
 from penstock.engine.carriers.holdings import Holdings
 from penstock.engine.carriers.hub import Hub
 from penstock.engine.carriers.link import Link
@@ -22,7 +23,13 @@ class PlayedLease:
         self._ended = False
         self.cpu_seconds = 0.0
 
-    def progress(self) -> dict[str, Any]:
+    def heard(self, number: int) -> None:
+        """It has nothing that would be lost."""
+
+    def tell_again(self) -> None:
+        """Nor here."""
+
+    def progress(self, number: int) -> dict[str, Any]:
         """What it tells its worker."""
         return {"records": 1, "cpu_seconds": self.cpu_seconds}
 
@@ -141,6 +148,10 @@ class PlayedFleet:
     def progressed(self, lease: str, told: dict[str, Any]) -> None:
         """Remember."""
         self.progress[lease] = told
+
+    def asked(self, lease: str) -> None:
+        """Let it begin."""
+        self.fleet.confirm(lease)
 
     def reported(self, lease: str, report: Any) -> None:
         """Remember."""

@@ -32,11 +32,13 @@ class PlayedConnect:
     def expanded(self, *parts: str) -> dict[str, Json]:
         return {n: {"info": self.info(n), "status": self.status(n)} for n in self.configs}
 
-    def create(self, name: str, config: Mapping[str, Any]) -> Json:
+    def create(
+        self, name: str, config: Mapping[str, Any], initial_state: str | None = None
+    ) -> Json:
         if wrong := next((v for k, v in config.items() if k.endswith(".password")), None):
             raise ConnectApiError(400, f"Invalid value {wrong}")
         self.configs[name] = dict(config)
-        self.states[name] = "RUNNING"
+        self.states[name] = initial_state or "RUNNING"
         return self.info(name)
 
     def put_config(self, name: str, config: Mapping[str, Any]) -> Any:

@@ -9,11 +9,12 @@ import sys
 
 from pyspark.sql import SparkSession
 
-from penstock.engine.frames.decoding import Decoding
 from penstock.engine.frames.places import LocalPlaces
 from penstock.engine.frames.ranges import TurnPlan
-from penstock.engine.frames.turn import SparkSink, by_own_reader, run_turn
+from penstock.engine.frames.turn import by_own_reader
 from penstock.kafka.clients import Connection
+from penstock.plugins.spark.decoding import Decoding
+from spark_turns import SparkSink, run_sink
 
 NUMBERS = SparkSink("json", Decoding("string"), ("CAST(value AS INT) AS n",))
 
@@ -35,7 +36,7 @@ def main() -> None:
     setattr(LocalPlaces, "put", put_when_told)  # noqa: B010 (mypy would rather not)
     spark = SparkSession.builder.getOrCreate()
     read = by_own_reader(Connection(brokers))
-    found = run_turn(spark, TurnPlan.from_json(plan), NUMBERS, read, worker_epoch=int(epoch))
+    found = run_sink(spark, TurnPlan.from_json(plan), NUMBERS, read, worker_epoch=int(epoch))
     sys.stdout.write(f"{found.name}\n")
 
 

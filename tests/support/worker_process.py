@@ -9,6 +9,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+import psutil
+
 from penstock.client import ConnectClient, ConnectError
 from python_path import PLUGINS, with_path
 from waiting import eventually
@@ -98,6 +100,16 @@ class WorkerProcess:
         """Send a signal to the worker, and to it alone."""
         assert self.process is not None
         self.process.send_signal(number)
+
+    def kill_tree(self) -> None:
+        """SIGKILL, for the processes that it started as well: no lease lives on for a moment."""
+        assert self.process is not None
+        below = psutil.Process(self.process.pid).children(recursive=True)
+        self.kill()
+        for process in below:
+            if process.is_running():
+                process.kill()
+        psutil.wait_procs(below, 20)
 
     def kill(self) -> None:
         """SIGKILL, and wait until it is gone."""

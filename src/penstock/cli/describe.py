@@ -51,7 +51,19 @@ def _described(client: ConnectClient, name: str) -> dict[str, Any]:
         "status": client.status(name),
         "topics": client.topics(name),
         "offsets": client.offsets(name),
+        "carriers": _carriers(client, name),
     }
+
+
+def _carriers(client: ConnectClient, name: str) -> dict[str, str]:
+    """Which carrier runs which task just now; none on a worker of Kafka Connect."""
+    from penstock.client.errors import ConnectApiError
+
+    try:
+        tasks = client.metrics(name).get("tasks", [])
+    except ConnectApiError:
+        return {}
+    return {str(task["id"]): task["carrier"] for task in tasks if task.get("carrier")}
 
 
 @app.command("plugin")
@@ -85,7 +97,7 @@ def _print(out: Console, found: dict[str, Any]) -> None:
     _fields(out, [("Name", info["name"]), ("Type", info["type"])])
     _state(out, "State", status["connector"])
     for task in status["tasks"]:
-        _state(out, f"Task {task['id']}", task)
+        _state(out, f"Task {task['id']}", task, found["carriers"].get(str(task["id"]), ""))
     _section(out, "Config", [f"{k} = {v}" for k, v in sorted(info["config"].items())])
     _section(out, "Topics", found["topics"])
     offsets = [f"{compact(o['partition'])} → {compact(o['offset'])}" for o in found["offsets"]]
@@ -97,8 +109,9 @@ def _fields(out: Console, fields: list[tuple[str, str]]) -> None:
         out.print(f"[bold]{label + ':':<9}[/] {escape(text)}", soft_wrap=True)
 
 
-def _state(out: Console, label: str, part: dict[str, Any]) -> None:
+def _state(out: Console, label: str, part: dict[str, Any], carrier: str = "") -> None:
     line = f"{styled(part['state'])}  {escape(part['worker_id'])}"
+    line += f"  {escape(carrier)}" if carrier else ""
     out.print(f"[bold]{label + ':':<9}[/] {line}", soft_wrap=True)
     failed = part["state"] == "FAILED"
     for line in part.get("trace", "").splitlines():

@@ -27,7 +27,6 @@ pausing = group("Pause connectors; their tasks are kept.", name="pause")
 resuming = group("Resume paused or stopped connectors.", name="resume")
 stopping = group("Stop connectors, so that offsets can be altered.", name="stop")
 restarting = group("Restart connectors or their tasks.", name="restart")
-apps = (pausing, resuming, stopping, restarting)
 
 
 @pausing.command("connector")

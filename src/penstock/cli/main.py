@@ -1,4 +1,4 @@
-"""The ``penstock`` command: its subcommands, and errors that come without a traceback.
+"""The ``penstock`` command is run here, and its errors come without a traceback.
 
 Exit codes: 0 done, 1 failed, 2 used wrongly, 130 interrupted before it was done. Ctrl-C is how a
 `consume` that would go on for ever is ended, so that is 0; so is a closed pipe behind it.
@@ -6,126 +6,29 @@ Exit codes: 0 done, 1 failed, 2 used wrongly, 130 interrupted before it was done
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import traceback
-from collections.abc import Callable, Sequence
-from typing import Annotated, NoReturn
+from collections.abc import Sequence
+from typing import NoReturn
 
 import typer
 from rich.markup import escape
 
-from penstock import __version__
-from penstock.cli import (
-    apply,
-    consume,
-    consumer,
-    contexts,
-    delete,
-    demo,
-    deploy,
-    describe,
-    dlq,
-    get,
-    hash_secret,
-    import_offsets,
-    lifecycle,
-    new,
-    operator,
-    patch,
-    produce,
-    show_logs,
-    sql,
-    topic,
-    up,
-    wait,
-    worker,
-)
-from penstock.cli.commands import Commands
-from penstock.cli.doctor import command as doctor
 from penstock.cli.extras import how_to_install
 from penstock.cli.next_steps import next_step
 from penstock.cli.output import console
+from penstock.cli.root import Settings, completed_words, program
 
-ABOUT = "Kafka Connect on Spark, with offsets you can edit."
-
-app = typer.Typer(
-    name="penstock",
-    help=ABOUT,
-    epilog="Start with `penstock demo`, or run your own worker with `penstock up`.",
-    cls=Commands,
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    # Plain help: paragraphs flow, and nothing is cut on 80 columns.
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
-
-def _command(function: Callable[..., None], summary: str, **options: str) -> None:
-    """``summary`` stands in the list of commands, which has room for some 60 letters."""
-    app.command(short_help=summary, **options)(function)  # type: ignore[arg-type] # epilog, name
-
-
-_command(up.up, "Run a worker, with a Kafka of its own.")
-_command(worker.worker, "Run a worker on your own Kafka brokers.")
-_command(demo.demo, "See it at work: a file into Kafka into a file.")
-_command(doctor.doctor, "Check whether this machine can run Penstock.")
-_command(show_logs.logs, "Show the log of the worker on this machine.")
-app.add_typer(contexts.app, name="config")
-app.add_typer(get.app, name="get")
-app.add_typer(describe.app, name="describe")
-_command(apply.apply, "Create connectors, or change them, from files.")
-app.add_typer(patch.app, name="patch")
-for verb in lifecycle.apps:
-    app.add_typer(verb)
-app.add_typer(wait.app, name="wait")
-app.add_typer(delete.app, name="delete")
-_command(import_offsets.import_offsets, "Take over offsets of a standalone Kafka Connect.")
-app.add_typer(topic.app, name="topic")
-_command(produce.produce, "Write lines to a topic.", epilog=produce.EXAMPLES)
-_command(consume.consume, "Print the records of a topic.", epilog=consume.EXAMPLES)
-app.add_typer(consumer.app, name="consumer")
-app.add_typer(dlq.app, name="dlq")
-_command(sql.sql, "Manage connectors, streams and tables in SQL.", epilog=sql.EXAMPLES)
-app.add_typer(new.app, name="new")
-app.add_typer(operator.app, name="operator")
-app.add_typer(deploy.app, name="deploy")
-_command(hash_secret.hash_secret, "Make a line for the file of REST users.")
-
-
-class Settings:
-    """What the global options say."""
-
-    debug = False
-
-
-def _show_version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"penstock {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def options(
-    debug: Annotated[
-        bool,
-        typer.Option("--debug", envvar="PENSTOCK_DEBUG", help="Show tracebacks of errors."),
-    ] = False,
-    version: Annotated[  # noqa: ARG001 (its callback does the work)
-        bool,
-        typer.Option("--version", help="Show the version.", callback=_show_version, is_eager=True),
-    ] = False,
-) -> None:
-    """Kafka Connect on Spark, with offsets you can edit."""
-    Settings.debug = debug
+COMPLETING = "_PENSTOCK_COMPLETE"
 
 
 def main(args: Sequence[str] | None = None) -> NoReturn:
     """Run a command and exit; an error is one line on standard error."""
     Settings.debug = False
     try:
-        app(args, prog_name="penstock")
+        _program(args)(args, prog_name="penstock")
     except KeyboardInterrupt:
         sys.exit(130)
     except BrokenPipeError:
@@ -135,6 +38,18 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
     except Exception as error:  # noqa: BLE001 (a user never sees a traceback unasked)
         sys.exit(_tell(error))
     sys.exit(0)
+
+
+def _program(args: Sequence[str] | None) -> typer.Typer:
+    words = sys.argv[1:] if args is None else args
+    try:
+        return program(completed_words() if COMPLETING in os.environ else words)
+    except ImportError as missing:
+        if (missing.name or "").startswith("penstock"):
+            raise
+        from penstock.cli.doctor import first_aid
+
+        first_aid.main(args)
 
 
 def _tell(error: Exception) -> int:

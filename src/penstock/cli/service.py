@@ -15,6 +15,7 @@ from penstock.rest.sql.api import SqlApi
 from penstock.runtime.config.listeners import advertised
 from penstock.runtime.config.provider_config import providers_of
 from penstock.runtime.config.rest_config import RestConfig
+from penstock.runtime.config.spark_exposure import refuse_open_spark
 from penstock.runtime.worker import Worker, WorkerConfig
 
 HOST = "127.0.0.1"
@@ -24,7 +25,8 @@ class Service:
     """REST and worker together. Call order: `serve`, `start`, `stop`; `stop` may come any time.
 
     Making it claims the port already, so a port that is taken is told before anything starts; and
-    so is a ``host`` that strangers could reach while nothing stops them, unless ``insecure``.
+    so are a ``host`` that strangers could reach while nothing stops them, and a Spark cluster that
+    they could listen to, unless ``insecure``.
     """
 
     def __init__(
@@ -40,6 +42,7 @@ class Service:
         config = WorkerConfig.from_properties(properties, data_dir)
         rest = RestConfig.from_properties(properties)
         rest.refuse_exposure(host, insecure=insecure)
+        refuse_open_spark(properties, insecure=insecure)
         protection = Protection.of(rest, providers_of(properties))
         self.token = protection.token
         self.certificate = rest.tls.certificate if rest.tls else ""

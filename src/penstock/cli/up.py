@@ -58,7 +58,8 @@ Insecure = Annotated[
     bool,
     typer.Option(
         "--insecure",
-        help="Let anyone who can reach --host use the REST API, without users or TLS.",
+        help="Let anyone who can reach --host use the REST API, without users or TLS, and let "
+        "Spark's connections be neither authenticated nor encrypted.",
     ),
 ]
 KafkaPort = Annotated[
@@ -97,6 +98,14 @@ Master = Annotated[
         show_default="local, with a few slots per core",
     ),
 ]
+SparkUi = Annotated[
+    bool,
+    typer.Option(
+        "--spark-ui",
+        help="Start Spark's web UI, on a port of its own without any login. `GET /` and the log "
+        "say where it is.",
+    ),
+]
 LogLevel = Annotated[
     str | None,
     typer.Option(
@@ -128,6 +137,7 @@ def up(
     bootstrap_servers: Brokers = None,
     worker_config: WorkerConfigFile = None,
     master: Master = None,
+    spark_ui: SparkUi = False,
     log_level: LogLevel = None,
     log_format: LogFormat = None,
 ) -> None:
@@ -140,6 +150,7 @@ def up(
     options = {
         "bootstrap.servers": bootstrap_servers,
         "spark.master": master,
+        "spark.ui.enabled": "true" if spark_ui else None,
         "log.level": log_level,
         "log.format": log_format,
     }

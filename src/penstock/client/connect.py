@@ -120,6 +120,10 @@ class ConnectClient:
         """Rates, times, errors, restarts and how far it is; Kafka Connect has no such thing."""
         return _object(self._call("GET", _path(name, "metrics")))
 
+    def plan(self, name: str) -> str:
+        """Spark's plan, if it is a query of Spark's; Kafka Connect has no such thing."""
+        return str(_object(self._call("GET", _path(name, "plan")))["plan"])
+
     def tasks(self, name: str) -> list[Json]:
         """Ids and configs of its tasks."""
         return _list(self._call("GET", _path(name, "tasks")))

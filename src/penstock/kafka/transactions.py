@@ -30,6 +30,7 @@ from penstock.kafka.errors import (
     REFUSED,
     AccessDenied,
     BrokerUnavailable,
+    GenerationChanged,
     LeaseLost,
     OutcomeUnknown,
     RecordRefused,
@@ -103,7 +104,7 @@ class Transactions:
         BrokerUnavailable if waiting is no use.
         """
         waiting = Waiting(self.patience, len(self._producer), self._hopeless)
-        self._producer.poll(FULL_QUEUE_PAUSE)
+        self.serve(FULL_QUEUE_PAUSE)
         if not waiting.worthwhile(len(self._producer)):
             raise self._untaken()
 
@@ -114,9 +115,24 @@ class Transactions:
         in a call that cannot be cancelled.
         """
         waiting = Waiting(self.patience, len(self._producer), self._hopeless)
-        while left := self._producer.flush(SLICE):
+        while left := self._served(lambda: self._producer.flush(SLICE)):
             if not waiting.worthwhile(left):
                 raise self._untaken()
+
+    def serve(self, seconds: float = 0) -> None:
+        """Let the client tell what has happened, for up to so long; a fault if it was fenced."""
+        self._served(lambda: self._producer.poll(seconds))
+
+    def _served(self, call: Callable[[], int]) -> int:
+        try:
+            return call()
+        except KafkaException as error:
+            raise self.fault(error) from error
+        except SystemError as error:
+            # With its exception set already, the client has called Python once more, to log it.
+            if not isinstance(error.__cause__, KafkaException):
+                raise
+            raise self.fault(error.__cause__) from error
 
     def _untaken(self) -> Exception:
         return BrokerUnavailable(f"the brokers have not yet accepted {len(self._producer)} records")
@@ -199,7 +215,7 @@ class Transactions:
         kafka_error = error.args[0]
         text = describe(error)
         if kafka_error.code() in LOST:
-            return LeaseLost(text)
+            return self._loss(kafka_error.code(), text)
         if kafka_error.code() in REFUSED:
             self.abort()
             return RecordRefused(text)
@@ -213,6 +229,12 @@ class Transactions:
             self.abort()
             return TransactionAborted(text, passing=kafka_error.code() in PASSING)
         return OutcomeUnknown(text)
+
+    def _loss(self, code: int, text: str) -> LeaseLost:
+        if code != KafkaError.ILLEGAL_GENERATION:
+            return LeaseLost(text)
+        self.abort()
+        return GenerationChanged(text)
 
 
 def _transaction_end() -> float:

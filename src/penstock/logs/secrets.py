@@ -17,6 +17,11 @@ def hide(secrets: Iterable[str], connector: str = WORKER) -> None:
     _hidden[connector] = tuple(secrets)
 
 
+def hide_also(secrets: Iterable[str], connector: str) -> None:
+    """Hide these too: several leases of ``connector`` may run in this process."""
+    _hidden[connector] = tuple(dict.fromkeys((*_hidden.get(connector, ()), *secrets)))
+
+
 def hidden_from(connector: str | None) -> tuple[str, ...]:
     """What must not be in a line about ``connector``, or in a line about no connector."""
     if connector is not None:

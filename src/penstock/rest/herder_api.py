@@ -79,6 +79,9 @@ class HerderApi(Protocol):
     def metrics(self, name: str) -> Json:
         """Its rates, times, errors, restarts, and how far it is; not in Kafka Connect's API."""
 
+    def plan(self, name: str) -> Json:
+        """Spark's plan, if it is a query of Spark's; not in Kafka Connect's API."""
+
     def tasks(self, name: str) -> list[Json]:
         """Ids and configs of its tasks."""
 

@@ -34,6 +34,7 @@ from penstock.runtime.validation.own_checks import OwnChecks
 from penstock.runtime.validation.validation import Validator
 from penstock.runtime.views.metrics_text import MetricsText
 from penstock.runtime.views.metrics_view import MetricsView
+from penstock.runtime.views.plan_view import PlanView
 from penstock.runtime.views.reachability import Reachability
 from penstock.runtime.views.views import Views
 from penstock.runtime.views.watched import Watch
@@ -69,6 +70,7 @@ class Herder:
         self._reachable = Reachability(context.admin)
         watch = Watch(context, cluster.runners.runner)
         self._metrics = MetricsView(context, watch)
+        self._plans = PlanView(context, cluster.runners.runner)
         self._metrics_text = MetricsText(context, watch, cluster)
         context.configs.on_logger_level = self._loggers.change
 
@@ -142,8 +144,9 @@ class Herder:
     # The worker itself.
 
     def root(self) -> dict[str, str]:
-        """Versions and the id of the Kafka cluster."""
-        return {**versions.described(), "kafka_cluster_id": self._cluster_id}
+        """Versions, the id of the Kafka cluster and, once it runs, Spark's application."""
+        known = {**versions.described(), "kafka_cluster_id": self._cluster_id}
+        return known if self._cluster is None else {**known, **self._views.spark()}
 
     def health(self) -> tuple[str, str]:
         """("healthy" | "starting" | "unhealthy", and why)."""
@@ -273,6 +276,10 @@ class Herder:
     def metrics(self, name: str) -> dict[str, Any]:
         """Rates, times, errors, restarts, and positions."""
         return self._metrics.metrics(name)
+
+    def plan(self, name: str) -> dict[str, Any]:
+        """Spark's plan of a connector that is a query of Spark's; NotFound if there is none."""
+        return self._plans.plan(name)
 
     def tasks(self, name: str) -> list[dict[str, Any]]:
         """The tasks with their configurations."""

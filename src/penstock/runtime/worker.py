@@ -1,7 +1,7 @@
 """A worker: starts and stops everything but its REST listener.
 
 ``start`` blocks until the broker answers and configs and statuses have been read to their true end;
-Spark is not started by it, but by the first turn. ``stop`` lets running leases commit and end.
+Spark is not started by it, but by the first lease. ``stop`` lets running leases commit and end.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from penstock.embedded import EmbeddedBroker, Jars, Java, ensure_jars, find_java
+from penstock.engine.driver.engine import Engine
 from penstock.engine.driver.session import LazySession, SparkSettings
-from penstock.engine.driver.turns import Engine
-from penstock.engine.driver.watches import HeartbeatServer
 from penstock.kafka import clients
 from penstock.kafka.clients import Connection, GroupAdmin
 from penstock.kafka.errors import BrokerUnavailable
@@ -143,7 +142,9 @@ class Worker:
         kafka = admin.list_topics(timeout=10)
         connection = replace(connection, few_brokers=clients.few_brokers(kafka))
         cluster = Cluster(worker_topic(config.group_id), Runners(), self.herder.lock)
-        context = self._context(connection, admin, stores, cluster, self._engine(java, jars))
+        context = self._context(
+            connection, admin, stores, cluster, self._engine(java, jars, cluster)
+        )
         cluster.duties = self._duties(context, stores, cluster)
         stores.statuses.on_task = partial(context.metrics.note_state, self.worker_id)
         self._follow(cluster, stores)
@@ -165,7 +166,7 @@ class Worker:
             admin=admin,
             plugins=self.plugins,
             engine=engine,
-            scheduler=self._scheduler(engine),
+            scheduler=self._scheduler(),
             configs=stores.configs,
             offsets=stores.offsets,
             statuses=stores.statuses,
@@ -174,6 +175,7 @@ class Worker:
             membership=cluster.standing,
             generation=cluster.generation,
             still_wanted=cluster.still_wanted,
+            alone=cluster.alone,
             put_tasks=cluster.put_tasks,
         )
 
@@ -215,22 +217,24 @@ class Worker:
             raise Unavailable("The worker is starting: it has no Spark yet.")
         return self._session.get()
 
-    def _engine(self, java: Java, jars: Jars) -> Engine:
+    def _engine(self, java: Java, jars: Jars, cluster: Cluster) -> Engine:
         settings = SparkSettings(
             data_dir=self.config.data_dir,
             jars=jars.spark,
             java_home=java.home,
             worker_config=self.config.spark(),
         )
-        heartbeats = HeartbeatServer(settings.driver_host)
         self._session = LazySession(settings)
-        engine = Engine(self._session, heartbeats, self.config.limits())
+        engine = Engine(
+            self._session,
+            cluster.current_standing,
+            carrier_bytes=self.config["carrier.memory.max.bytes"],
+        )
         self._undo.append(engine.stop)
         return engine
 
-    def _scheduler(self, engine: Engine) -> Scheduler:
-        grace = self.config["turn.grace.ms"] / 1000
-        scheduler = Scheduler(engine.session.settings.slots, grace)
+    def _scheduler(self) -> Scheduler:
+        scheduler = Scheduler()
         scheduler.start()
         self._undo.append(scheduler.stop)
         return scheduler

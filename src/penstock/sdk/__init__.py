@@ -45,6 +45,14 @@ if TYPE_CHECKING:
         TakenOver,
         UserError,
     )
+    from penstock.sdk.frames import (
+        FormatEnd,
+        FrameConnector,
+        FrameTurn,
+        KafkaEnd,
+        TopicRange,
+        TurnEnd,
+    )
     from penstock.sdk.objects import ObjectContext, StoredObject
     from penstock.sdk.offsets import ChangedOffset, OffsetReader, SourceOffset, SourcePartition
     from penstock.sdk.packing import pack
@@ -108,7 +116,11 @@ __all__ = [
     "Decoded",
     "FatalError",
     "Flushed",
+    "FormatEnd",
+    "FrameConnector",
+    "FrameTurn",
     "Importance",
+    "KafkaEnd",
     "NameTemplate",
     "ObjectContext",
     "ObjectDistributionStrategy",
@@ -140,10 +152,12 @@ __all__ = [
     "StoredObject",
     "TakenOver",
     "TopicPartition",
+    "TopicRange",
     "Transform",
     "TransformedColumns",
     "TransformedRecord",
     "Transformer",
+    "TurnEnd",
     "Type",
     "UserError",
     "Width",
@@ -182,6 +196,7 @@ _MODULES = (
     "packing",
     "tasks",
     "connectors",
+    "frames",
     "converters",
     "transforms",
     "predicates",

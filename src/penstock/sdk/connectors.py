@@ -38,6 +38,9 @@ class Connector(ABC):
     aliases: ClassVar[tuple[str, ...]] = ()
     """Other class names that a configuration may use for it, those of other makers' connectors
     that it stands in for as well. Upper and lower case need not match."""
+    converters: ClassVar[Mapping[str, str]] = {}
+    """``key.converter`` and ``value.converter`` for configurations that name none, in place of the
+    worker's: for records that make sense in one form only."""
     worker_keys: ClassVar[tuple[str, ...]] = ()
     """Properties of the worker that the connector and its tasks get in their config, for limits
     that the operator sets. What a user writes under these names is dropped."""
@@ -119,9 +122,19 @@ class SourceConnector(Connector):
 
 
 class SinkConnector(Connector):
-    """Takes records from topics elsewhere."""
+    """Takes records from topics elsewhere. Each task gets the whole configuration, unless
+    ``task_configs`` is overridden."""
 
     task_class: ClassVar[type[SinkTask]]
+
+    def start(self, config: Mapping[str, str]) -> None:
+        """Called once, before anything else; keeps ``config`` for the tasks. An error turns the
+        connector FAILED."""
+        self._whole_config = dict(config)
+
+    def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
+        """One configuration per task, at most ``max_tasks`` of them."""
+        return [dict(self._whole_config) for _ in range(max_tasks)]
 
     def alter_offsets(
         self, config: Mapping[str, str], offsets: Mapping[TopicPartition, int | None]

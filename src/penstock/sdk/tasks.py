@@ -186,8 +186,9 @@ class SinkTask(ABC):
         """Write records of one topic-partition, in order (layout: ``penstock.sdk.batches``).
 
         ``RetriableError`` makes the worker call again with the same batch. ``RecordError`` names
-        one row; with ``errors.tolerance=all`` the worker calls again without it. Whichever is
-        raised, nothing of the batch may have been written.
+        one row, the first bad one if possible; with ``errors.tolerance=all`` the worker gives all
+        other rows again, in their order, in parts. Whichever is raised, nothing of the batch may
+        have been written.
         """
 
     @abstractmethod

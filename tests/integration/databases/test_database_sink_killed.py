@@ -7,7 +7,6 @@ import os
 import signal
 from pathlib import Path
 
-import psutil
 import pytest
 
 from free_ports import free_port
@@ -25,17 +24,6 @@ RECORDS = 500
 def _record(number: int) -> bytes:
     schema = {"type": "struct", "fields": [{"field": "n", "type": "int32"}]}
     return json.dumps({"schema": schema, "payload": {"n": number}}).encode()
-
-
-def _kill_tree(worker: WorkerProcess) -> None:
-    """The worker and the processes that it started, so that no lease lives on for a moment."""
-    assert worker.process is not None
-    below = psutil.Process(worker.process.pid).children(recursive=True)
-    worker.kill()
-    for process in below:
-        if process.is_running():
-            process.kill()
-    psutil.wait_procs(below, 20)
 
 
 @pytest.mark.heavy
@@ -69,7 +57,7 @@ def test_nothing_is_lost_or_written_twice(
                 other.execute("COMMIT")
             try:
                 eventually(lambda: _kept(tables) > 3, within=120, what="the database's commit")
-                _kill_tree(worker)
+                worker.kill_tree()
             finally:
                 os.kill(broker.pid, signal.SIGCONT)
             (committed,) = in_group(topics, f"connect-{name}")

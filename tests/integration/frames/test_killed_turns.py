@@ -16,10 +16,11 @@ from pyspark.sql import SparkSession
 
 from penstock.embedded import EmbeddedBroker, Java
 from penstock.engine.frames.ranges import TurnPlan
-from penstock.engine.frames.turn import Outcome, Read, by_own_reader, run_turn
+from penstock.engine.frames.turn import Outcome, Read, by_own_reader
 from penstock.kafka.clients import Connection
 from penstock.kafka.range_reader import Range
 from plain_spark import plain_spark
+from spark_turns import run_sink
 from turning_process import NUMBERS
 
 pytestmark = pytest.mark.heavy
@@ -86,7 +87,7 @@ def test_killed_before_the_rename(
 ) -> None:
     _kill(start(plan))
     assert _numbers(tmp_path / "out") == [], "it had written, but nothing was in its place"
-    assert run_turn(spark, plan, NUMBERS, read, worker_epoch=2) is Outcome.WRITTEN
+    assert run_sink(spark, plan, NUMBERS, read, worker_epoch=2) is Outcome.WRITTEN
     assert _numbers(tmp_path / "out") == EVERY
     frame = spark.read.json(str(tmp_path / "out"))
     assert sorted(row.n for row in frame.collect()) == EVERY, "Spark skips what was left aside"
@@ -97,7 +98,7 @@ def test_frozen_before_the_rename_and_thawed_behind_its_heir(
 ) -> None:
     frozen = start(plan)
     os.killpg(frozen.pid, signal.SIGSTOP)
-    assert run_turn(spark, plan, NUMBERS, read, worker_epoch=2) is Outcome.WRITTEN
+    assert run_sink(spark, plan, NUMBERS, read, worker_epoch=2) is Outcome.WRITTEN
     before = {file: file.read_bytes() for file in (tmp_path / "out").glob("turn=*/*.json")}
     os.killpg(frozen.pid, signal.SIGCONT)
     told, _ = frozen.communicate("go on\n", timeout=120)

@@ -9,19 +9,19 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from penstock.engine.frames.decoding import Decoding
-from penstock.engine.frames.errors import DecodingError, FormatError, FrameError, WriteError
+from penstock.engine.frames.errors import FormatError, WriteError
 from penstock.engine.frames.ranges import TurnPlan
 from penstock.engine.frames.turn import (
     Outcome,
     Read,
-    SparkSink,
     by_kafka_source,
     by_own_reader,
-    run_turn,
 )
 from penstock.kafka.clients import Connection
 from penstock.kafka.range_reader import Range
+from penstock.plugins.spark.decoding import Decoding
+from penstock.sdk.errors import ConfigError
+from spark_turns import SparkSink, run_sink
 from topics import Topics
 
 pytestmark = pytest.mark.heavy
@@ -61,13 +61,13 @@ def test_a_turn_writes_its_ranges_once(
     spark: SparkSession, plan: Callable[..., TurnPlan], read: Read, tmp_path: Path
 ) -> None:
     first = plan((0, 1, 6), (1, 0, 2))
-    assert run_turn(spark, first, NUMBERS, read, worker_epoch=1) is Outcome.WRITTEN
+    assert run_sink(spark, first, NUMBERS, read, worker_epoch=1) is Outcome.WRITTEN
     assert _numbers(tmp_path / "out") == [1, 2, 3, 4, 5, 100, 101]
-    assert run_turn(spark, first, NUMBERS, read, worker_epoch=1) is Outcome.HAPPENED_BEFORE
-    assert run_turn(spark, first, NUMBERS, read, worker_epoch=2) is Outcome.HAPPENED_BEFORE
+    assert run_sink(spark, first, NUMBERS, read, worker_epoch=1) is Outcome.HAPPENED_BEFORE
+    assert run_sink(spark, first, NUMBERS, read, worker_epoch=2) is Outcome.HAPPENED_BEFORE
     assert _numbers(tmp_path / "out") == [1, 2, 3, 4, 5, 100, 101]
     following = plan((0, 6, 9), (1, 2, 5))
-    assert run_turn(spark, following, NUMBERS, read, worker_epoch=2) is Outcome.WRITTEN
+    assert run_sink(spark, following, NUMBERS, read, worker_epoch=2) is Outcome.WRITTEN
     assert _numbers(tmp_path / "out") == [1, 2, 3, 4, 5, 100, 101, 102, 103]
 
 
@@ -76,7 +76,7 @@ def test_a_replay_after_a_rewind_is_written_again(
 ) -> None:
     for epoch in (0, 1):
         again = plan((0, 0, 2), epoch=epoch)
-        assert run_turn(spark, again, NUMBERS, own, worker_epoch=1) is Outcome.WRITTEN
+        assert run_sink(spark, again, NUMBERS, own, worker_epoch=1) is Outcome.WRITTEN
     assert _numbers(tmp_path / "out") == [0, 0, 1, 1]
 
 
@@ -86,10 +86,10 @@ def test_a_worker_that_is_overtaken_while_it_writes(
     turn = plan((0, 0, 3))
 
     def overtaken(session: SparkSession, ranges: list[Range]):
-        assert run_turn(session, turn, NUMBERS, own, worker_epoch=2) is Outcome.WRITTEN
+        assert run_sink(session, turn, NUMBERS, own, worker_epoch=2) is Outcome.WRITTEN
         return own(session, ranges)
 
-    found = run_turn(spark, turn, NUMBERS, overtaken, worker_epoch=1)  # type: ignore[arg-type]
+    found = run_sink(spark, turn, NUMBERS, overtaken, worker_epoch=1)  # type: ignore[arg-type]
     assert found is Outcome.HAPPENED_BEFORE
     assert _numbers(tmp_path / "out") == [0, 1, 2]
 
@@ -106,7 +106,7 @@ def test_formats_read_back_by_spark(
     sink = SparkSink(form, JSON, ("value.*",), {"compression": "gzip"}, ("name",))
     if form == "orc":
         sink = SparkSink(form, JSON, ("value.*",), {}, ("name",))
-    assert run_turn(spark, turn, sink, own, worker_epoch=1) is Outcome.WRITTEN
+    assert run_sink(spark, turn, sink, own, worker_epoch=1) is Outcome.WRITTEN
     frame = spark.read.format(form).load(target)
     found = frame.select("turn", "name", *[c for c in frame.columns if c in {"id", "_c0"}])
     rows = sorted((row.turn, int(row[2]), row.name) for row in found.collect())
@@ -119,8 +119,8 @@ def test_a_record_that_cannot_be_read_ends_the_turn_and_is_named(
     topics.create(name)
     topics.produce(name, [b'{"id": 1}', b'{"id": "x', b'{"id": 3}'])
     turn = TurnPlan(0, (Range(name, 0, 0, 3),), str(tmp_path / "out"), "config")
-    with pytest.raises(DecodingError, match=f"the value of {name}-0 at offset 1"):
-        run_turn(spark, turn, SparkSink("parquet", JSON), own, worker_epoch=1)
+    with pytest.raises(WriteError, match=f"the value of {name}-0 at offset 1"):
+        run_sink(spark, turn, SparkSink("parquet", JSON), own, worker_epoch=1)
     assert not list((tmp_path / "out").glob("turn=*"))
 
 
@@ -129,14 +129,12 @@ def test_what_cannot_be_written_is_said(
 ) -> None:
     turn = plan((0, 0, 2))
     with pytest.raises(FormatError, match='no format "delta" installed'):
-        run_turn(spark, turn, SparkSink("delta"), own, worker_epoch=1)
-    with pytest.raises(FormatError, match='format "jdbc" does not write files'):
-        run_turn(spark, turn, SparkSink("jdbc"), own, worker_epoch=1)
+        run_sink(spark, turn, SparkSink("delta"), own, worker_epoch=1)
     with pytest.raises(WriteError, match=r"was not written: .*nothing"):
-        run_turn(spark, turn, SparkSink("json", select=("nothing",)), own, worker_epoch=1)
+        run_sink(spark, turn, SparkSink("json", select=("nothing",)), own, worker_epoch=1)
     bad = SparkSink("parquet", options={"compression": "zip"})
     with pytest.raises(WriteError, match=r"was not written: .*zip"):
-        run_turn(spark, turn, bad, own, worker_epoch=1)
-    with pytest.raises(FrameError, match="JSON values need a schema"):
+        run_sink(spark, turn, bad, own, worker_epoch=1)
+    with pytest.raises(ConfigError, match="JSON values need a schema"):
         Decoding("json")
     assert not list((tmp_path / "out").glob("turn=*"))

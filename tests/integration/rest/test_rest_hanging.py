@@ -107,7 +107,7 @@ def test_a_stop_that_hangs(
     name: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("penstock.runtime.running.runner.STOP_SECONDS", 0.5)
+    monkeypatch.setattr("penstock.runtime.running.started_connector.STOP_SECONDS", 0.5)
     hanging("stop")
     reach("RUNNING", "RUNNING")
     connectors.stop(name)

@@ -170,7 +170,9 @@ def test_the_worker_itself(client: ConnectClient, topics: Topics) -> None:
     assert (root["version"], root["penstock_version"]) == ("4.3.1", __version__)
     assert re.fullmatch(r"[0-9a-f]{16}", root["commit"])
     assert root["kafka_cluster_id"] == topics.admin.list_topics(timeout=20).cluster_id
-    assert set(root) == {"version", "commit", "penstock_version", "kafka_cluster_id"}
+    # Once Spark has started, its application is named, too.
+    own = {"version", "commit", "penstock_version", "kafka_cluster_id"}
+    assert own <= set(root) <= {*own, "spark_application_id"}
     assert client.health() == {
         "status": "healthy",
         "message": "Worker has completed startup and is ready to handle requests.",

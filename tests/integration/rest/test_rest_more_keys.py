@@ -69,6 +69,7 @@ def test_headers_pass_as_they_are_and_say_which_records_are_meant(
         "connector.class": "MirrorSource",
         "source.cluster.alias": "copy",
         "source.cluster.bootstrap.servers": topics.bootstrap_servers,
+        "target.cluster.bootstrap.servers": topics.bootstrap_servers,
         "topics": name,
         "value.converter": BYTES,
         "header.converter": converter,

@@ -1,4 +1,4 @@
-"""A task that loses lease after lease: seen in its status and in its numbers, until it goes on."""
+"""What keeps a task from making progress is seen in its status, until it goes on."""
 
 from __future__ import annotations
 
@@ -73,3 +73,25 @@ def test_a_task_that_is_fenced_again_and_again(
     limit.write_text("0")
     numbers = numbers_of(topics.values(name), 0)
     assert numbers == list(range(len(numbers)))
+
+
+def test_a_task_that_waits_for_something_says_for_what(
+    connectors: ConnectClient, scripted, topics: Topics, name: str, tmp_path: Path
+) -> None:
+    awaited = tmp_path / "awaited"
+    scripted(awaits_file=awaited, count=5, password="hunter2-hunter2")
+
+    def trace() -> str:
+        (task,) = connectors.status(name)["tasks"]
+        assert task["state"] == "RUNNING"
+        return str(task.get("trace", ""))
+
+    eventually(lambda: connectors.status(name)["tasks"], what="a task")
+    told = eventually(trace, within=90, what="a word of it in the status")
+    assert "Waiting since" in told
+    assert f"{awaited} is not there" in told
+    assert "hunter2" not in told
+
+    awaited.touch()
+    eventually(lambda: len(topics.values(name)) == 5, what="records")
+    eventually(lambda: not trace(), what="a status without it")

@@ -12,7 +12,7 @@ from penstock.client import ConnectClient
 from penstock.logs.levels import Kept
 from penstock.logs.subject import subject_of
 from penstock.runtime.worker import Worker
-from runners import resting
+from runners import finish, resting
 from topics import Topics, numbers_of
 from waiting import eventually
 
@@ -20,12 +20,12 @@ from waiting import eventually
 @pytest.fixture
 def told(caplog: pytest.LogCaptureFixture) -> Iterator[pytest.LogCaptureFixture]:
     """What runners log, with what it is about."""
-    caplog.set_level(logging.INFO, "penstock.runtime.running.runner")
+    caplog.set_level(logging.INFO, "penstock.runtime.running")
     with caplog.filtering(Kept()):
         yield caplog
 
 
-def test_a_lease_that_lands_in_another_python_worker(
+def test_a_lease_that_lands_in_another_process(
     connectors: ConnectClient,
     scripted,
     topics: Topics,
@@ -34,20 +34,18 @@ def test_a_lease_that_lands_in_another_python_worker(
     tmp_path: Path,
     told: pytest.LogCaptureFixture,
 ) -> None:
-    """Leases of one task wander over the idle Python workers, and none of them is ever lost."""
+    """Leases of one task go back and forth between two carriers, and none of them is ever lost."""
     limit = tmp_path / "limit"
     scripted(tasks_max=1, limit_file=limit)
-    companion = f"{name}-companion"
-    connectors.create(
-        companion,
-        {"connector.class": "ScriptedSource", "topic": companion, "tasks.max": "3", "count": "5"},
-    )
-    eventually(lambda: len(topics.values(companion)) == 15, what="three more Python workers")
+    loads = worker.herder._context.engine.fleet._loads
 
     rounds = 8
     for i in range(1, rounds + 1):
+        loads.weigh(f"{name}-0", heavy=i % 3 == 0)
+        loads._loads[f"{name}-0"].cores = 0.9 if i % 3 == 0 else 0.0
         limit.write_text(str(10 * i))
         eventually(lambda: len(topics.values(name)) == 10 * i, what=f"round {i}")  # noqa: B023
+        finish(worker, name)
         eventually(lambda: resting(worker, name), what=f"the end of lease {i}")
 
     processes = [m.key() for m in topics.messages(name)]

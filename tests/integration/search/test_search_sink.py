@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,10 +10,10 @@ from typing import Any
 import pytest
 
 from bench.search_server import SearchServer
+from documented import documented
 from keyed_records import produce_keyed
 from penstock.client import ConnectClient
 from played_search import PASSWORD, USER, PlayedSearch
-from project_scripts import ROOT
 from sink_offsets import entry
 from topics import Topics
 from waiting import eventually
@@ -30,19 +29,11 @@ def guarded(search: SearchServer) -> Iterator[PlayedSearch]:
         yield running
 
 
-def _documented() -> dict[str, str]:
-    """The configuration in the how-to."""
-    text = (ROOT / "docs/search.md").read_text()
-    (found,) = re.findall(r"^```json\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
-    config: dict[str, str] = json.loads(found)["config"]
-    return config
-
-
 def _config(url: str, topic: str, folder: Path, password: str = PASSWORD) -> dict[str, str]:
     file = folder / f"{topic}.properties"
     file.write_text(f"password={password}\n")
     return {
-        **_documented(),
+        **documented("docs/search.md", "orders-to-search"),
         "connection.url": url,
         "connection.username": USER,
         "connection.password": f"${{file:{file}:password}}",

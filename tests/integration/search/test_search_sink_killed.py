@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import psutil
 import pytest
 
 from bench.search_server import SearchServer
@@ -19,17 +18,6 @@ from waiting import eventually
 from worker_process import WorkerProcess
 
 RECORDS = 500
-
-
-def _kill_tree(worker: WorkerProcess) -> None:
-    """The worker and the processes that it started, so that no lease lives on for a moment."""
-    assert worker.process is not None
-    below = psutil.Process(worker.process.pid).children(recursive=True)
-    worker.kill()
-    for process in below:
-        if process.is_running():
-            process.kill()
-    psutil.wait_procs(below, 20)
 
 
 @pytest.mark.heavy
@@ -51,7 +39,7 @@ def test_nothing_is_lost_and_each_document_is_written_once(
             played.answering.clear()
             worker.client.create(name, _config(played.url, name))
             eventually(lambda: len(search.documents(name)) > 0, within=240, what="documents")
-            _kill_tree(worker)
+            worker.kill_tree()
             written = len(search.documents(name))
             assert (
                 sum(e["offset"]["kafka_offset"] for e in in_group(topics, f"connect-{name}")) == 0

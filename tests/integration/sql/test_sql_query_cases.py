@@ -7,6 +7,7 @@ from typing import Any
 from unittest.mock import MagicMock
 
 import pytest
+from confluent_kafka import Producer
 from pyspark.sql import SparkSession
 
 from penstock.runtime.worker import Worker
@@ -15,7 +16,9 @@ from penstock.sql.running.home import Home
 from penstock.sql.running.queries import _fetched
 from penstock.sql.running.results import Stop
 from penstock.sql.running.views import Skipped, analysed
-from query_cases import CASES, plan_of, records_of, title
+from query_cases import CASES, declared, plan_of, records_of, title
+from topics import Topics
+from typing_sql import Typing
 
 
 def content(value: Any) -> bytes | None:
@@ -73,3 +76,23 @@ def test_a_query_gives_these_rows(spark: SparkSession, case: dict[str, Any]) -> 
     columns, rows = asked(spark, case)
     assert in_order(rows, case["sql"]) == in_order(case["rows"], case["sql"])
     assert columns == case.get("columns", columns)
+
+
+SAMPLE = [case for case in CASES if "rows" in case and "rowtime" not in case["sql"]][::24]
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("case", SAMPLE, ids=title)
+def test_some_give_the_same_rows_from_kafka(
+    typed: Typing, topics: Topics, name: str, case: dict[str, Any]
+) -> None:
+    producer = Producer({"bootstrap.servers": topics.bootstrap_servers})
+    for each in case["sources"]:
+        topic = f"{name}-{declared(each['declare']).topic}"
+        where = f"kafka_topic='{topic}', partitions=1"
+        typed(each["declare"].replace(f"kafka_topic='{declared(each['declare']).topic}'", where))
+        for key, value in each["records"]:
+            producer.produce(topic, content(value), None if key is None else key.encode())
+    assert not producer.flush(30)
+    rows = [[plain(value) for value in row] for row in typed.rows(f"{case['sql']};")]
+    assert in_order(rows, case["sql"]) == in_order(case["rows"], case["sql"])

@@ -82,7 +82,10 @@ PROBLEMS = {
         39,
         "record 1 of T (topic its-topic) differs:\n    value: expected 'none', found 'some'",
     ),
-    "no connectors": (42, "`penstock sql test` runs no connectors: insert records instead."),
+    "no connectors": (
+        42,
+        "`penstock sql test` runs no connectors and no persistent queries: insert records instead.",
+    ),
     "no end": (46, "In a test, a query needs an end: add a LIMIT."),
 }
 

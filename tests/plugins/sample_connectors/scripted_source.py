@@ -19,6 +19,7 @@ from penstock.sdk import (
     ConfigKey,
     Importance,
     OffsetReader,
+    RetriableError,
     Schema,
     SourceConnector,
     SourceRecord,
@@ -34,6 +35,7 @@ KEYS = ConfigDef(
     ConfigKey("batch", Type.INT, default=10, doc="How many numbers a poll returns."),
     ConfigKey("pause.ms", Type.INT, default=0, doc="How long a poll takes."),
     ConfigKey("limit.file", default="", doc="A file that holds the count, read at every poll."),
+    ConfigKey("awaits.file", default="", doc="A file without which there is nothing to read yet."),
     ConfigKey("blind", Type.BOOLEAN, default=False, doc="Whether the connector has no look."),
     ConfigKey("mishap", default="", doc="exit, hang, raise, sleep:<s>, until:<file>."),
     ConfigKey("mishap.task", Type.INT, default=0, doc="Which task it strikes."),
@@ -56,6 +58,7 @@ class ScriptedSourceTask(SourceTask):
 
     def poll(self) -> list[SourceRecord] | None:
         log.debug("at number %d, logged in with %s", self.next, self.config["password"])
+        self._wait_for_file()
         self._mishap()
         time.sleep(self.config["pause.ms"] / 1000)
         stop = min(self.next + self.config["batch"], limit(self.config))
@@ -73,6 +76,11 @@ class ScriptedSourceTask(SourceTask):
             key=str(os.getpid()),
             key_schema=STRING,
         )
+
+    def _wait_for_file(self) -> None:
+        awaited = self.config["awaits.file"]
+        if awaited and not Path(awaited).exists():
+            raise RetriableError(f"{awaited} is not there, even for {self.config['password']}")
 
     def _mishap(self) -> None:
         config = self.config

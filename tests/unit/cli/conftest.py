@@ -9,7 +9,7 @@ from unittest.mock import Mock
 import pytest
 
 from penstock.cli import main
-from penstock.cli.main import Settings
+from penstock.cli.root import Settings
 from penstock.rest import RestServer, create_app
 
 

@@ -13,13 +13,13 @@ import pytest
 import typer.main
 
 from penstock.cli import commands
-from penstock.cli.main import app
+from penstock.cli.root import program
 
 Run = Callable[..., Any]
 
 SOURCE = Path(commands.__file__).parents[1]
 IN_TEXT = re.compile(r"`(penstock [^`]+)`")
-ROOT: Any = typer.main.get_command(app)
+ROOT: Any = typer.main.get_command(program())
 
 
 def texts(file: Path) -> Iterator[str]:

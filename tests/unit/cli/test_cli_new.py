@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from penstock.cli.main import app
 from penstock.cli.new import names
+from penstock.cli.root import program
 from penstock.sdk.errors import UserError
 
 
@@ -20,7 +20,7 @@ from penstock.sdk.errors import UserError
 def made(tmp_path: Path) -> Callable[..., Path]:
     def make(name: str) -> Path:
         folder = tmp_path / "project"
-        answer = CliRunner().invoke(app, ["new", "connector", name, "--folder", str(folder)])
+        answer = CliRunner().invoke(program(), ["new", "connector", name, "--folder", str(folder)])
         assert answer.exit_code == 0, answer.output
         assert "pytest" in answer.output
         return folder
@@ -57,7 +57,7 @@ def test_the_project_is_formatted_and_clean(made: Callable[..., Path]) -> None:
 def test_what_is_there_is_left_alone(made: Callable[..., Path]) -> None:
     folder = made("weather")
     before = (folder / "README.md").read_text()
-    again = CliRunner().invoke(app, ["new", "connector", "other", "--folder", str(folder)])
+    again = CliRunner().invoke(program(), ["new", "connector", "other", "--folder", str(folder)])
     assert again.exit_code != 0
     assert "is there already" in str(again.exception)
     assert (folder / "README.md").read_text() == before

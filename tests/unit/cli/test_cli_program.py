@@ -9,7 +9,8 @@ import pytest
 import typer
 
 from penstock import __version__
-from penstock.cli.main import app, describe_error
+from penstock.cli.main import describe_error
+from penstock.cli.root import program
 from penstock.embedded import PortInUse
 from penstock.kafka.errors import BrokerUnavailable
 from penstock.runtime.errors import NotFound
@@ -23,7 +24,7 @@ def commands(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[s
         yield from commands(sub, (*path, name))
 
 
-ALL = list(commands(typer.main.get_command(app)))
+ALL = list(commands(typer.main.get_command(program())))
 
 
 def test_all_commands_are_there() -> None:
@@ -33,7 +34,7 @@ def test_all_commands_are_there() -> None:
     expected |= {
         ("get", what) for what in ("connectors", "offsets", "plugins", "loggers", "logger")
     }
-    expected |= {(verb, "connector") for verb in (*verbs, "patch", "wait")}
+    expected |= {(verb, "connector") for verb in (*verbs, "explain", "patch", "wait")}
     expected |= {("config", verb) for verb in ("set", "use", "list", "show", "delete")}
     expected |= {("topic", verb) for verb in ("create", "update", "describe", "list", "delete")}
     expected |= {("dlq", verb) for verb in ("ls", "show", "replay")}
@@ -74,7 +75,7 @@ def test_version(run: Run) -> None:
         ("get", "offsets"),
         ("up", "--port", "many"),
         ("up", "--port", "70000"),
-        ("demo", "--lines", "-1"),
+        ("demo", "--views", "-1"),
         ("apply",),
         ("get", "connectors", "-o", "xml"),
         ("patch", "offsets", "n"),

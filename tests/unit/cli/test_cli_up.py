@@ -188,3 +188,15 @@ def test_a_worker_that_cannot_start(run: Run, home: Path, text: str, told: str) 
     result = run("worker", "-c", str(file), "--data-dir", str(home / "data"))
     assert result.code == 1
     assert told in result.err
+
+
+@pytest.mark.parametrize(("option", "enabled"), [((), None), (("--spark-ui",), "true")])
+def test_sparks_web_ui_is_on_request(
+    run: Run, home: Path, monkeypatch: pytest.MonkeyPatch, option: tuple[str], enabled: str | None
+) -> None:
+    served: list[dict[str, str]] = []
+    monkeypatch.setattr(
+        "penstock.cli.up.serve", lambda properties, *_, **__: served.append(properties)
+    )
+    assert run("up", *option, "--data-dir", str(home / "data")).code == 0
+    assert served[0].get("spark.ui.enabled") == enabled

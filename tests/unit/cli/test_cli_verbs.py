@@ -85,6 +85,18 @@ def test_describe_connector(run: Run) -> None:
     assert json.loads(run("describe", "connector", "n", "-o", "json").out)[0]["info"] == INFO
 
 
+def test_describe_connector_names_the_carriers(run: Run, herder: Mock) -> None:
+    tasks = [{"id": 0, "carrier": "shared carrier 1"}, {"id": 1, "carrier": None}]
+    herder.metrics.return_value = {"name": "n", "tasks": tasks}
+    lines = run("describe", "connector", "n").out.splitlines()
+    [with_it] = [line for line in lines if "shared carrier 1" in line]
+    assert with_it.startswith("Task 0:")
+    [found] = json.loads(run("describe", "connector", "n", "-o", "json").out)
+    assert found["carriers"] == {"0": "shared carrier 1"}
+    herder.metrics.side_effect = NotFound("HTTP 404 Not Found")
+    assert json.loads(run("describe", "connector", "n", "-o", "json").out)[0]["carriers"] == {}
+
+
 def test_what_runs_without_progress_is_seen(run: Run, herder: Mock) -> None:
     worker = {"state": "RUNNING", "worker_id": "127.0.0.1:8083"}
     stuck = {**worker, "id": 0, "trace": "No progress since noon: look at the brokers."}

@@ -26,8 +26,6 @@ PACKAGES = {
 """Packages that are not named as their modules are."""
 OF_A_WORKER = {"engine", "rest", "runtime", "plugins", "sql"}
 """Rooms that nobody needs who only has a client or consumers."""
-TO_COME = {"lmdb"}
-"""What is locked for what is not there yet: tables that streams are joined with."""
 ON_REQUEST = {"adbc-driver-sqlite"}
 """In no extra: whoever reads SQLite is told to install it."""
 FOR_TESTS = "pytest"
@@ -66,7 +64,7 @@ def test_what_is_imported_is_declared_and_what_is_declared_is_imported(
 ) -> None:
     extras = project["optional-dependencies"]
     needed = [extras[extra] for extra in ("worker", "operator", "avro", "s3", "postgres", "sql")]
-    declared = names(project["dependencies"]).union(*map(names, needed)) - TO_COME
+    declared = names(project["dependencies"]).union(*map(names, needed))
     assert packages(SOURCE) - {FOR_TESTS} - ON_REQUEST == declared
     assert FOR_TESTS not in packages(SOURCE / "sdk" / "sources"), "only the contract kit needs it"
 

@@ -11,7 +11,7 @@ import pytest
 import typer.main
 
 from penstock import consumers
-from penstock.cli.main import app
+from penstock.cli.root import program
 from penstock.runtime.config.worker_config import WORKER
 
 ROOT = Path(__file__).parents[3]
@@ -25,6 +25,7 @@ DOCUMENTS = [
         "SECURITY.md",
         "CHANGELOG.md",
         "docs/metrics.md",
+        "docs/mirror.md",
         "docs/schema-registry.md",
         "docs/settings.md",
         "docs/kafka-connect.md",
@@ -37,6 +38,7 @@ DOCUMENTS = [
         "docs/transforms.md",
         "docs/sql.md",
         "docs/spark.md",
+        "docs/frames.md",
         "examples/README.md",
     )
 ]
@@ -74,7 +76,7 @@ def test_commands_exist(document: Path) -> None:
 @cache
 def penstock_command() -> Any:
     """What `penstock` is, which takes a tenth of a second to put together."""
-    return typer.main.get_command(app)
+    return typer.main.get_command(program())
 
 
 def is_command(words: list[str]) -> bool:
@@ -182,7 +184,7 @@ def test_examples_say_how_they_are_run_and_are_listed(example: str) -> None:
 def test_the_settings_are_all_there() -> None:
     text = (ROOT / "docs/settings.md").read_text()
     keys = WORKER.names()
-    up = typer.main.get_group(app).commands["up"]
+    up = typer.main.get_group(program()).commands["up"]
     options = [name for p in up.params for name in p.opts if name not in ("-h", "--help")]
     variables = [p.envvar for p in up.params if p.envvar]
     assert len(options) > 5

@@ -99,9 +99,9 @@ def test_every_line_is_in_the_picture_in_order(record_demo: ModuleType) -> None:
 def test_the_picture_in_the_tree() -> None:
     text = PICTURE.read_text()
     ET.fromstring(text)  # noqa: S314 (our own)
-    assert "no line lost, none twice" in text
+    assert "none lost, none twice" in text
     paths = set(re.findall(r"/(?:tmp|home|root|work|var|Users)/[\w.-]+", text))
-    assert paths == {"/tmp/penstock-demo-k3mv8q2x"}  # noqa: S108 (shown, never used)
+    assert paths <= {"/tmp/penstock-demo-k3mv8q2x"}  # noqa: S108 (shown, never used)
     assert "http://127.0.0.1:8083" in text
     assert set(re.findall(r"https?://[^\s<\"]+", text)) <= {
         "http://127.0.0.1:8083",

@@ -41,7 +41,8 @@ def test_no_other_module_makes_a_client() -> None:
         for file in SOURCES.rglob("*.py")
         if list(_made_in(ast.parse(file.read_text(encoding="utf-8"))))
     }
-    assert making == {"kafka/client_life.py"}
+    # A plugin may import nothing but the sdk: it closes its clients itself, on their thread.
+    assert making == {"kafka/client_life.py", "plugins/mirror/cluster_clients.py"}
 
 
 def _made_in(tree: ast.AST) -> Iterator[str]:

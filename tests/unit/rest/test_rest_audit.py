@@ -32,6 +32,7 @@ Lines = Callable[[], list[dict[str, Any]]]
 LOOKS = {
     "metrics",
     "metrics_text",
+    "plan",
     "root",
     "health",
     "loggers",

@@ -24,6 +24,7 @@ PATCHED = {"a": None, "b": "1"}
         ("GET /connectors/n/config", None, ("config", "n"), {"a": "b"}, 200),
         ("GET /connectors/n/status", None, ("status", "n"), STATUS, 200),
         ("GET /connectors/n/metrics", None, ("metrics", "n"), {"name": "n"}, 200),
+        ("GET /connectors/n/plan", None, ("plan", "n"), {"name": "n"}, 200),
         ("GET /connectors/n/tasks", None, ("tasks", "n"), [{"id": {}}], 200),
         ("GET /connectors/n/topics", None, ("topics", "n"), {"n": {"topics": []}}, 200),
         ("GET /connectors/n/offsets", None, ("offsets", "n"), OFFSETS, 200),
@@ -206,7 +207,7 @@ def test_health_that_breaks_is_unhealthy(http: httpx.Client, herder: Mock) -> No
 def test_openapi_describes_every_endpoint(http: httpx.Client) -> None:
     document = http.get("/openapi.json").json()
     operations = [op for path in document["paths"].values() for op in path]
-    assert len(operations) == 30
+    assert len(operations) == 31
     create = document["paths"]["/connectors"]["post"]
     assert create["requestBody"]["content"]["application/json"]["schema"]["required"]
     assert "422" not in create["responses"]

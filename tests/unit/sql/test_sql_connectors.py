@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.sql.errors import NotSupportedYet, SqlError
+from penstock.sql.errors import SqlError
 from penstock.sql.running.session import SqlSession
 from penstock.sql.shell.output import Form
 from played_connect import PlayedConnect
@@ -222,19 +222,3 @@ def test_a_script_runs_statements_and_refuses_queries(typed: Typed, tmp_path: Pa
         typed(f"RUN SCRIPT '{script}';")
     with pytest.raises(SqlError, match="Cannot read the script"):
         typed("RUN SCRIPT '/nowhere/a.sql';")
-
-
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "CREATE STREAM a AS SELECT * FROM b EMIT CHANGES;",
-        "CREATE TABLE a AS SELECT x, COUNT(*) FROM b GROUP BY x;",
-        "INSERT INTO a SELECT * FROM b;",
-        "TERMINATE q;",
-        "PAUSE ALL;",
-        "EXPLAIN CSAS_A_1;",
-    ],
-)
-def test_persistent_queries_are_not_supported_yet(typed: Typed, statement: str) -> None:
-    with pytest.raises(NotSupportedYet, match=r"^not supported yet: "):
-        typed(statement)

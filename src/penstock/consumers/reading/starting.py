@@ -14,6 +14,7 @@ from penstock.consumers.registry.entries import RegistryKey, Snapshot, now
 from penstock.consumers.topic import Topic
 from penstock.kafka import groups, topics
 from penstock.kafka.clients import Connection, GroupAdmin
+from penstock.kafka.errors import BrokerUnavailable
 
 
 class Ranges:
@@ -37,8 +38,14 @@ class Ranges:
         every = [(topic.name, partition) for partition in wanted]
         first = topics.beginnings(admin, every)
         end = topics.ends(admin, every, committed=committed)
-        self.first: Offsets = {p: first.get((topic.name, p), 0) for p in wanted}
-        self.end: Offsets = {p: end.get((topic.name, p), 0) for p in wanted}
+        if missing := [p for _, p in every if (topic.name, p) not in first.keys() & end.keys()]:
+            # Not to be taken for empty: what is read to its end would end at once, in silence.
+            raise BrokerUnavailable(
+                f"the brokers do not know partition {missing[0]} of topic {topic.name} at this "
+                "moment, which may have been deleted just now; try again"
+            )
+        self.first: Offsets = {p: first[topic.name, p] for p in wanted}
+        self.end: Offsets = {p: end[topic.name, p] for p in wanted}
 
     def offsets(self, offset: Offset, partitions: Iterable[int]) -> Offsets:
         """Where an offset is in each of the partitions; OffsetGone if there is no such place."""

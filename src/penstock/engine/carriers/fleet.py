@@ -10,13 +10,20 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from enum import StrEnum
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable
 
 from penstock.engine.carriers.book import News, Order
+from penstock.engine.carriers.carrier import (
+    Carrier,
+    CarrierSeen,
+    Cause,
+    Condemned,
+    Job,
+    Listener,
+    Ticket,
+)
 from penstock.engine.carriers.frames import Message
+from penstock.engine.carriers.ghosts import Ghosts
 from penstock.engine.carriers.hub import Hub
 from penstock.engine.carriers.link import Link
 from penstock.engine.carriers.loads import Loads
@@ -35,92 +42,8 @@ MOVING_SECONDS = 5.0
 TICK_SECONDS = 0.2
 
 
-class Cause(StrEnum):
-    """Why a carrier ended, or a lease in it."""
-
-    ENDED = "it was released"
-    VANISHED = "its carrier does not have it"
-    CRASHED = "its process ended abruptly"
-    SILENT = "it did not answer for 10 s"
-    CONDEMNED = "a task in it hung"
-    EXECUTOR_LOST = "its Spark executor was lost"
-    SPARK_LOST = "Spark's JVM has died"
-    CANCELLED = "it was cancelled"
-
-
-class Listener(Protocol):
-    """The submitter of a lease. Called on threads of the fleet: must not block."""
-
-    def progressed(self, lease: str, told: dict[str, Any]) -> None:
-        """The lease has reported its progress."""
-        ...
-
-    def reported(self, lease: str, report: Any) -> None:
-        """The lease has ended with this report."""
-        ...
-
-    def lost(self, lease: str, cause: Cause, detail: str) -> None:
-        """The lease is gone without a report: what it has committed must be read."""
-        ...
-
-    def guilty(self, lease: str, detail: str) -> None:
-        """The lease is gone, and has crashed its carrier too often."""
-        ...
-
-
-class Job(Protocol):
-    """The Spark job that runs a carrier."""
-
-    def cancel(self) -> None:
-        """End it by force. May be called more than once."""
-        ...
-
-
 Launch = Callable[[Link, str, Callable[[Cause, str], None]], Job]
 """Starts a job for a link, with a description; the callback is called once, at its end."""
-
-
-@dataclass
-class Ticket:
-    """A lease that was submitted to the fleet."""
-
-    lease: str
-    task: str
-    order: Order
-    listener: Listener
-    wish: Wish
-    carrier: Carrier | None = None
-    since: float = field(default_factory=time.monotonic)
-
-
-@dataclass(frozen=True)
-class Condemned:
-    """A carrier is abandoned because a lease in it does not respond."""
-
-    culprit: str
-    deadline: float
-    """By the monotonic clock: until then the other leases may commit and move."""
-
-
-@dataclass(eq=False)
-class Carrier:
-    """One carrier."""
-
-    link: Link
-    own: bool
-    group: str | None
-    number: int
-    job: Job | None = None
-    tickets: dict[str, Ticket] = field(default_factory=dict)
-    empty_since: float = field(default_factory=time.monotonic)
-    condemned: Condemned | None = None
-
-    @property
-    def name(self) -> str:
-        """As Spark's UI and the metrics show it."""
-        if self.own and len(self.tickets) == 1:
-            return f"carrier of {next(iter(self.tickets.values())).task}"
-        return f"shared carrier {self.number}"
 
 
 class Fleet:
@@ -138,6 +61,7 @@ class Fleet:
         self._last: dict[str, str] = {}
         self._loads = Loads()
         self._suspicion = Suspicion()
+        self._ghosts = Ghosts()
         self._count = 0
         self._stopping = threading.Event()
         self.losses = 0
@@ -160,12 +84,7 @@ class Fleet:
     def run(self, lease: str, task: str, order: Order, listener: Listener) -> None:
         """Run a lease of ``task``. Returns immediately; the listener is called when it ends."""
         with self._lock:
-            wish = Wish(
-                heavy=self._loads.heavy(task),
-                last=self._last.get(task),
-                group=self._suspicion.group(task),
-            )
-            ticket = Ticket(lease, task, order, listener, wish)
+            ticket = Ticket(lease, task, order, listener)
             self._tickets[lease] = ticket
             self._place(ticket)
 
@@ -176,6 +95,23 @@ class Fleet:
             if ticket is not None and ticket.carrier is not None:
                 ticket.carrier.link.book.finish(lease)
                 ticket.carrier.link.tell()
+
+    def confirm(self, lease: str) -> None:
+        """Let a lease that has asked begin."""
+        with self._lock:
+            ticket = self._tickets.get(lease)
+            if ticket is not None and ticket.carrier is not None:
+                ticket.carrier.link.book.confirm(lease)
+                ticket.carrier.link.tell()
+
+    def withdraw(self, lease: str) -> bool:
+        """Revoke a lease that no carrier has been sent yet; returns whether that is so."""
+        with self._lock:
+            ticket = self._tickets.get(lease)
+            if ticket is None:
+                return False
+            carrier = ticket.carrier
+            return (carrier is None or carrier.link.book.withdraw(lease)) and self.revoke(lease)
 
     def revoke(self, lease: str) -> bool:
         """Revoke a lease immediately: its listener is not called any more.
@@ -189,7 +125,8 @@ class Fleet:
             if ticket in self._waiting:
                 self._waiting.remove(ticket)
             if ticket.carrier is not None:
-                ticket.carrier.link.book.revoke(lease)
+                if ticket.carrier.link.book.revoke(lease):
+                    self._ghosts.add(lease, ticket.task, ticket.carrier)
                 ticket.carrier.link.tell()
                 self._leave(ticket)
             return True
@@ -206,19 +143,34 @@ class Fleet:
                 carrier.link.book.finish(other)
             carrier.link.tell()
 
+    def waits(self, lease: str) -> bool:
+        """Whether a lease waits for a carrier to start."""
+        ticket = self._tickets.get(lease)
+        return ticket is not None and (ticket.carrier is None or not ticket.carrier.link.bound)
+
     def where(self, lease: str) -> str:
         """The name of the carrier that runs a lease, or ""."""
         ticket = self._tickets.get(lease)
         return ticket.carrier.name if ticket and ticket.carrier else ""
 
+    def seen(self) -> list[CarrierSeen]:
+        """All carriers that have connected, as they are now."""
+        with self._lock:
+            return [carrier.seen() for carrier in self._carriers.values() if carrier.link.bound]
+
     # Placing.
 
     def _place(self, ticket: Ticket) -> None:
+        if self._ghosts.haunt(ticket.task):
+            self._waiting.append(ticket)
+            return
         seats = [self._seat(c) for c in self._carriers.values() if c.condemned is None]
-        decision = place(ticket.wish, seats, self._most - len(self._carriers) + len(seats))
+        decision = place(
+            self._wish(ticket.task), seats, self._most - len(self._carriers) + len(seats)
+        )
         carrier = self._carriers.get(decision.carrier or "")
         if decision.start:
-            started = self._start_carrier(decision, ticket.wish.group)
+            started = self._start_carrier(decision, ticket)
             carrier = carrier or started
         if carrier is None or not carrier.link.book.give(ticket.lease, ticket.order):
             self._waiting.append(ticket)
@@ -227,24 +179,42 @@ class Fleet:
         carrier.tickets[ticket.lease] = ticket
         carrier.link.tell()
 
-    def _seat(self, carrier: Carrier) -> Seat:
-        loads = [self._loads.of(ticket.task) for ticket in carrier.tickets.values()]
-        link = carrier.link
-        room = link.vitals.room if link.bound else 1_000
-        return Seat(
-            link.carrier, carrier.own, link.bound, len(loads), sum(loads), room, carrier.group
+    def _wish(self, task: str) -> Wish:
+        return Wish(
+            heavy=self._loads.heavy(task),
+            last=self._last.get(task),
+            group=self._suspicion.group(task),
+            repeated=self._suspicion.repeated(task),
         )
 
-    def _start_carrier(self, decision: Decision, group: str | None) -> Carrier:
+    def _seat(self, carrier: Carrier) -> Seat:
+        tasks = [ticket.task for ticket in carrier.tickets.values()]
+        groups = frozenset(group for task in tasks if (group := self._suspicion.group(task)))
+        link = carrier.link
+        room = link.vitals.room if link.bound else 1_000
+        load = sum(map(self._loads.of, tasks))
+        return Seat(link.carrier, carrier.own, link.bound, len(tasks), load, room, groups)
+
+    def _start_carrier(self, decision: Decision, ticket: Ticket) -> Carrier:
         self._count += 1
         link = Link(self._extras, self._heard)
-        carrier = Carrier(link, decision.own, group, self._count)
+        carrier = Carrier(link, decision.own, self._count)
         self._carriers[link.carrier] = carrier
         self._hub.expect(link)
+        name = f"carrier of {ticket.task}" if decision.own else carrier.name
         carrier.job = self._launch(
-            link, carrier.name, lambda cause, detail: self._gone(carrier, cause, detail)
+            link, name, lambda cause, detail: self._job_ended(carrier, cause, detail)
         )
         return carrier
+
+    def _job_ended(self, carrier: Carrier, cause: Cause, detail: str) -> None:
+        carrier.over = True
+        self._gone(carrier, cause, carrier.link.last_words or detail)
+
+    def _place_waiting(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for ticket in waiting:
+            self._place(ticket)
 
     def _leave(self, ticket: Ticket) -> None:
         carrier = ticket.carrier
@@ -256,29 +226,38 @@ class Fleet:
 
     def _heard(self, link: Link, news: News) -> None:
         with self._lock:
-            ended = [(self._end(lease), report) for lease, report in news.reports.items()]
-            lost = [self._end(lease) for lease in news.lost]
-            progress = [(self._tickets.get(lease), told) for lease, told in news.progress.items()]
+            for lease in news.gone:
+                self._ghosts.ended(lease)
+            if news.gone:
+                self._place_waiting()
+            asking = self._known(news.asking)
+            progress = [(each, news.progress[each.lease]) for each in self._known(news.progress)]
             for ticket, told in progress:
-                if ticket is not None:
-                    self._loads.note(ticket.task, told)
-        for ticket, told in progress:
-            if ticket is not None:
-                ticket.listener.progressed(ticket.lease, told)
-        for ticket, report in ended:
-            if ticket is not None:
+                self._loads.note(ticket.task, told)
+            ended = [(each, news.reports[each.lease]) for each in self._known(news.reports)]
+            for ticket, _ in ended:
+                self._end(ticket)
                 self._last[ticket.task] = link.carrier
-                ticket.listener.reported(ticket.lease, report)
+                self._suspicion.cleared(ticket.task)
+            lost = self._known(news.lost)
+            for ticket in lost:
+                self._end(ticket)
+            self.losses += len(lost)
+        for ticket in asking:
+            ticket.listener.asked(ticket.lease)
+        for ticket, told in progress:
+            ticket.listener.progressed(ticket.lease, told)
+        for ticket, report in ended:
+            ticket.listener.reported(ticket.lease, report)
         for ticket in lost:
-            if ticket is not None:
-                self.losses += 1
-                ticket.listener.lost(ticket.lease, Cause.VANISHED, "")
+            ticket.listener.lost(ticket.lease, Cause.VANISHED, "")
 
-    def _end(self, lease: str) -> Ticket | None:
-        ticket = self._tickets.pop(lease, None)
-        if ticket is not None:
-            self._leave(ticket)
-        return ticket
+    def _known(self, leases: Iterable[str]) -> list[Ticket]:
+        return [self._tickets[lease] for lease in leases if lease in self._tickets]
+
+    def _end(self, ticket: Ticket) -> None:
+        del self._tickets[ticket.lease]
+        self._leave(ticket)
 
     def _gone(self, carrier: Carrier, cause: Cause, detail: str) -> None:
         """A carrier ended or is abandoned: its leases are lost."""
@@ -289,6 +268,7 @@ class Fleet:
             tickets = list(carrier.tickets.values())
             for ticket in tickets:
                 self._tickets.pop(ticket.lease, None)
+                self._ghosts.add(ticket.lease, ticket.task, carrier)
             tasks = [ticket.task for ticket in tickets]
             guilty = self._suspicion.died(tasks) if tasks and cause is Cause.CRASHED else []
             self.losses += len(tickets)
@@ -302,11 +282,11 @@ class Fleet:
     ) -> None:
         if tickets:
             log.warning(
-                "%s ended: %s %s; its %d leases continue elsewhere",
+                "%s ended: %s; its %d leases continue elsewhere. %s",
                 carrier.name,
                 cause,
-                detail,
                 len(tickets),
+                detail,
             )
         for ticket in tickets:
             if ticket.task in guilty:
@@ -336,9 +316,7 @@ class Fleet:
             self._clear_suspects()
             self._let_go()
             self._move()
-            waiting, self._waiting = self._waiting, []
-            for ticket in waiting:
-                self._place(ticket)
+            self._place_waiting()
 
     def _is_due(self, carrier: Carrier) -> bool:
         """Whether to end a condemned carrier: its other leases have moved, or had their time."""
@@ -351,14 +329,15 @@ class Fleet:
     def _clear_suspects(self) -> None:
         now = time.monotonic()
         for ticket in self._tickets.values():
-            ran = ticket.carrier is not None and ticket.carrier.link.bound
-            if ticket.wish.group and ran and now - ticket.since > CLEARED_SECONDS:
+            if ticket.carrier is None or not ticket.carrier.link.bound:
+                ticket.since = now
+            elif now - ticket.since > CLEARED_SECONDS:
                 self._suspicion.cleared(ticket.task)
 
     def _let_go(self) -> None:
         """Empty carriers end after a minute; one shared carrier stays while anything runs."""
         now = time.monotonic()
-        shared = [c for c in self._carriers.values() if not c.own and c.group is None]
+        shared = [c for c in self._carriers.values() if not c.own]
         warm = shared[0] if shared and self._tickets else None
         for carrier in list(self._carriers.values()):
             empty = not carrier.tickets and now - carrier.empty_since > EMPTY_SECONDS

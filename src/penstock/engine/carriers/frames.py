@@ -30,7 +30,8 @@ class Stream(Protocol):
 
 def send(stream: Stream, message: Message) -> None:
     """Send one message; blocks while the other side does not read. OSError if it is gone."""
-    body = json.dumps(message, separators=(",", ":"), ensure_ascii=False).encode()
+    # In ASCII: an error's text may have lone surrogates, of a file's name say.
+    body = json.dumps(message, separators=(",", ":")).encode()
     if len(body) > LONGEST:
         raise OSError(f"a message of {len(body)} bytes is too long to be sent")
     stream.sendall(LENGTH.pack(len(body)) + body)

@@ -17,8 +17,16 @@ from penstock.engine.carriers.frames import Message
 class Held(Protocol):
     """A lease that runs in this process."""
 
-    def progress(self) -> dict[str, Any]:
-        """Its progress since the last call; may be empty."""
+    def progress(self, number: int) -> dict[str, Any]:
+        """Its progress, for the message of that number; may be empty."""
+        ...
+
+    def heard(self, number: int) -> None:
+        """The worker has received the messages up to that number."""
+        ...
+
+    def tell_again(self) -> None:
+        """The connection is new: unanswered messages may have been lost."""
         ...
 
     def finish(self) -> None:
@@ -47,6 +55,8 @@ class Holdings:
         self._answered = 0
         """The number of our last state that the worker has received."""
         self._wanted: set[str] = set()
+        self._asking: set[str] = set()
+        self._confirmed: set[str] = set()
         self._asked_at: float | None = None
         self.ending = False
 
@@ -67,8 +77,9 @@ class Holdings:
             return {
                 "number": self._number,
                 "heard": self._heard,
-                "held": {lease: held.progress() for lease, held in self._held.items()},
+                "held": {lease: held.progress(self._number) for lease, held in self._held.items()},
                 "reports": dict(self._reports),
+                "asking": list(self._asking),
             }
 
     def unanswered(self) -> float:
@@ -80,11 +91,13 @@ class Holdings:
         """Connecting to the worker: the time for an answer starts now, unless it already has."""
         with self._changed:
             self._asked_at = self._asked_at or time.monotonic()
+            for held in self._held.values():
+                held.tell_again()
 
     def hear(self, state: Message) -> None:
         """Process a state from the worker: start, finish and end leases accordingly."""
         with self._changed:
-            self._wanted = set(state["wanted"])
+            self._wanted, self._confirmed = set(state["wanted"]), set(state["confirmed"])
             for lease in state["received"]:
                 self._reports.pop(lease, None)
             self._begin(state["orders"])
@@ -95,6 +108,8 @@ class Holdings:
                 if lease in self._held:
                     self._held[lease].finish()
             self._heard, self._answered = int(state["number"]), int(state["heard"])
+            for held in self._held.values():
+                held.heard(self._answered)
             self.ending = bool(state["end"])
             self._asked_at = None
             self._changed.notify_all()
@@ -119,11 +134,15 @@ class Holdings:
         False without an answer: the lease must then end without having touched anything.
         """
         with self._changed:
-            asked = self._number
+            self._asking.add(lease)
         self._tell()
         with self._changed:
-            heard = self._changed.wait_for(lambda: self._answered > asked, patience)
-            return heard and lease in self._wanted
+            self._changed.wait_for(lambda: self._is_answered(lease), patience)
+            self._asking.discard(lease)
+            return lease in self._wanted and lease in self._confirmed
+
+    def _is_answered(self, lease: str) -> bool:
+        return lease in self._confirmed or lease not in self._wanted
 
     def orphan_all(self) -> None:
         """The worker is gone: every lease ends uncommitted."""

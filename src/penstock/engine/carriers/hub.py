@@ -6,13 +6,14 @@ import contextlib
 import logging
 import socket
 import threading
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 from penstock.engine.carriers.channel import Channel
-from penstock.engine.carriers.frames import Stream, tuned
+from penstock.engine.carriers.frames import Message, Stream, tuned
 from penstock.engine.carriers.handshake import Identity, NotAdmitted, admit
-from penstock.engine.carriers.link import Link
 
 log = logging.getLogger(__name__)
 
@@ -20,6 +21,8 @@ HANDSHAKE_SECONDS = 5.0
 STATE_SECONDS = 1.0
 MOST_STRANGERS = 64
 """The most connections that are not authenticated yet; further ones are closed."""
+MOST_FORMER = 100
+"""Of so many former carriers, processes that come back are told that they must end."""
 
 Encrypt = Callable[[socket.socket], Stream]
 
@@ -32,13 +35,39 @@ class Address:
     port: int
 
 
+class Guest(Protocol):
+    """Who may connect: a carrier, or the stages of a frame turn. Called on connections' threads."""
+
+    carrier: str
+    secret: str
+
+    def refusal(self, identity: Identity) -> str:
+        """Why a process that knows the secret is sent away; "" if it is not."""
+
+    def attach(self, channel: Channel) -> None:
+        """A process is connected."""
+
+    def detach(self, channel: Channel) -> None:
+        """It no longer is."""
+
+    def state(self) -> Message:
+        """What it is told."""
+
+    def hear(self, state: Message) -> None:
+        """What it tells."""
+
+    def close(self) -> None:
+        """End the connection, and admit no other process."""
+
+
 class Hub:
     """Listens for the carriers of one worker. Thread-safe."""
 
     def __init__(
         self, host: str, advertised: str | None = None, encrypt: Encrypt | None = None
     ) -> None:
-        self._links: dict[str, Link] = {}
+        self._links: dict[str, Guest] = {}
+        self._former: deque[str] = deque()
         self._encrypt = encrypt
         self._strangers = threading.Semaphore(MOST_STRANGERS)
         self._listener = socket.create_server((host, 0), backlog=128)
@@ -46,14 +75,20 @@ class Hub:
         self._closed = False
         threading.Thread(target=self._accept, name="carriers", daemon=True).start()
 
-    def expect(self, link: Link) -> None:
+    def expect(self, link: Guest) -> None:
         """Admit the process that authenticates as this carrier."""
         self._links[link.carrier] = link
 
-    def forget(self, link: Link) -> None:
-        """Stop admitting it."""
-        self._links.pop(link.carrier, None)
+    def forget(self, link: Guest) -> None:
+        """Stop admitting it: its process is told to end when it connects again."""
         link.close()
+        self._former.append(link.carrier)
+        while len(self._former) > MOST_FORMER:
+            self._links.pop(self._former.popleft(), None)
+
+    def strike(self, guest: Guest) -> None:
+        """Forget it at once: its processes are strangers from now on."""
+        self._links.pop(guest.carrier, None)
 
     def close(self) -> None:
         """Stop listening and close all connections."""
@@ -92,7 +127,7 @@ class Hub:
             finally:
                 link.detach(channel)
 
-    def _meet(self, connection: socket.socket) -> tuple[Link, Stream] | None:
+    def _meet(self, connection: socket.socket) -> tuple[Guest, Stream] | None:
         """The carrier at the other end; None if it is none of ours."""
         try:
             connection.settimeout(HANDSHAKE_SECONDS)

@@ -14,6 +14,7 @@ from penstock.engine.carriers.book import Book, News
 from penstock.engine.carriers.channel import Channel
 from penstock.engine.carriers.frames import Message
 from penstock.engine.carriers.handshake import Identity
+from penstock.engine.lease.lease_logs import tell
 
 ANOTHER = "another process runs this carrier"
 CONDEMNED = "this carrier has been abandoned"
@@ -41,6 +42,8 @@ class Link:
         self.book = Book()
         self.vitals = Vitals()
         self.condemned = False
+        self.last_words = ""
+        """Why its process is about to end, as it has told."""
         self._extras = extras
         self._on_news = on_news
         self._lock = threading.Lock()
@@ -99,8 +102,11 @@ class Link:
         """Process one of its states and answer it."""
         self._heard_at = time.monotonic()
         self.vitals = _vitals(state.get("vitals"))
+        self.last_words = str(state.get("last_words") or "")
         news = self.book.hear(state)
         self.tell()
+        for line in state.get("log", ()):
+            tell(line)
         self._on_news(self, news)
 
     def close(self) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from penstock.config.providers import (
     DirectoryProvider,
     EnvVarProvider,
@@ -10,10 +12,11 @@ from penstock.config.providers import (
 )
 from penstock.engine.carriers import classes
 from penstock.engine.carriers.codec import Codec, CodecError, Json
-from penstock.engine.lease.lease import Lease, Report, SinkLease, SourceLease
+from penstock.engine.lease.lease import Lease, Membership, Report, SinkLease, SourceLease
 from penstock.engine.pipeline.pipeline import Pipeline
 from penstock.engine.pipeline.recipe import Recipe
 
+R = TypeVar("R", bound=Report)
 KINDS: dict[str, type[Lease]] = {"source": SourceLease, "sink": SinkLease}
 
 _CODEC = Codec(
@@ -43,6 +46,16 @@ def decode_lease(order: Json) -> Lease:
     return _CODEC.decode(kind, lease)
 
 
+def encode_membership(membership: Membership) -> Json:
+    """The worker's membership as a part of its states."""
+    return _CODEC.encode(membership)
+
+
+def decode_membership(told: Json) -> Membership:
+    """The membership in a state of the worker."""
+    return _CODEC.decode(Membership, told)
+
+
 def encode_report(report: Report) -> Json:
     """A report as a message."""
     return _CODEC.encode(report)
@@ -50,4 +63,9 @@ def encode_report(report: Report) -> Json:
 
 def decode_report(message: Json) -> Report:
     """The report of a message."""
-    return _CODEC.decode(Report, message)
+    return decode_report_as(Report, message)
+
+
+def decode_report_as(kind: type[R], message: Json) -> R:
+    """The report of a message, of this kind."""
+    return _CODEC.decode(kind, message)

@@ -31,8 +31,8 @@ class Seat:
     """Cores that its leases keep busy."""
     room: int
     """How many more leases its file handles, threads and memory allow."""
-    group: str | None = None
-    """The suspects that it is reserved for."""
+    groups: frozenset[str] = frozenset()
+    """The groups of suspects that are in it."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,9 @@ class Wish:
     last: str | None = None
     """The carrier where the task's last lease committed."""
     group: str | None = None
-    """The group of suspects of crashing a carrier that it shares a carrier with, exclusively."""
+    """Its group, if it is suspected of crashing carriers: the others are kept away from it."""
+    repeated: bool = False
+    """Whether its group may have caused more than one crash in a row."""
 
 
 @dataclass(frozen=True)
@@ -63,24 +65,32 @@ def place(wish: Wish, seats: Sequence[Seat], most: int) -> Decision:
     """Where the lease goes, given the existing carriers and ``most``, their highest number."""
     free = max(0, most - len(seats))
     if wish.group is not None:
-        return _among_suspects(wish.group, seats, free)
-    seats = [seat for seat in seats if seat.group is None]
+        return _among_suspects(wish, seats, free)
+    unsuspected = [seat for seat in seats if not seat.groups]
+    if not unsuspected and not free:
+        return _crowded(seats)
     if wish.heavy:
-        return _alone(wish, seats, free)
-    shared = [seat for seat in seats if not seat.own]
+        return _alone(wish, unsuspected, free)
+    shared = [seat for seat in unsuspected if not seat.own]
     fitting = [seat for seat in shared if seat.connected and _fits(seat)]
     chosen = _last(wish, fitting) or _least_busy(fitting)
     if chosen is not None:
         return Decision(chosen.carrier)
-    return _where_none_fits(shared or list(seats), free)
+    return _where_none_fits(shared or unsuspected, free)
 
 
-def _among_suspects(group: str, seats: Sequence[Seat], free: int) -> Decision:
-    """A separate carrier, or none for now: they might crash others' leases."""
-    theirs = next((seat for seat in seats if seat.group == group), None)
+def _among_suspects(wish: Wish, seats: Sequence[Seat], free: int) -> Decision:
+    """With its group, or in a new carrier.
+
+    If none can be started, then with tasks that are not suspected: they would not be blamed for a
+    crash. With other suspects only after the first crash, which may have been the last one.
+    """
+    theirs = next((seat for seat in seats if wish.group in seat.groups), None)
     if theirs is not None:
         return Decision(theirs.carrier)
-    return Decision(start=True) if free else Decision(wait=True)
+    if free:
+        return Decision(start=True)
+    return _crowded([seat for seat in seats if not (seat.groups and wish.repeated)])
 
 
 def _alone(wish: Wish, seats: Sequence[Seat], free: int) -> Decision:

@@ -14,6 +14,7 @@ import logging
 import os
 import socket
 import threading
+import time
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -30,6 +31,8 @@ BEAT_SECONDS = 1.0
 TICK_SECONDS = 0.2
 CONNECT_PAUSE = 0.2
 EXIT_CODE = 70
+WORDS_SECONDS = 0.2
+"""How long an ending process waits for its last message to be sent."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,8 @@ class Summons:
     carrier: str
     secret: str
     patience: Patience = Patience()
+    certificate: str = ""
+    """The worker's, beyond one machine: the connection is then encrypted."""
     most_bytes: int = 0
     """Memory beyond which the process ends itself; 0 for no limit."""
 
@@ -78,6 +83,7 @@ class CarrierProcess:
         self._holdings = hold(self._tell)
         self._channel: Channel | None = None
         self._over = threading.Event()
+        self._last_words = ""
 
     def run(self) -> None:
         """Run it to its end. Returns only when nothing of any lease is left."""
@@ -131,7 +137,7 @@ class CarrierProcess:
             self._channel = None
 
     def _state(self) -> Message:
-        return {**self._extras(), **self._holdings.state()}
+        return {**self._extras(), **self._holdings.state(), "last_words": self._last_words}
 
     def _hear(self, state: Message) -> None:
         self._heed(state)
@@ -154,13 +160,20 @@ class CarrierProcess:
                 log.warning("the worker no longer answers; ending all leases uncommitted")
                 self._orphan()
             elif 0 < self._summons.most_bytes < self._memory():
-                self._exit(f"it uses more than {self._summons.most_bytes} bytes of memory")
+                self._exit_with(f"it used more than {self._summons.most_bytes >> 20} MB of memory")
         self._exit_if_stuck()
 
     def _exit_if_stuck(self) -> None:
         """However the carrier ended, the process must not outlive it."""
         if not self._holdings.wait_until_idle(self._summons.patience.ending + 1.0):
             self._exit("a lease does not end")
+
+    def _exit_with(self, words: str) -> None:
+        """End the process, and tell the worker why, as far as that can be done in a moment."""
+        self._last_words = words
+        self._tell()
+        time.sleep(WORDS_SECONDS)
+        self._exit(words)
 
     def _exit(self, why: str) -> None:
         log.error("the carrier process exits now: %s", why)

@@ -1,1 +1,1 @@
-"""The driver's side of Spark: the session, turns and heartbeats."""
+"""The driver's side of Spark: the session, and the jobs of carriers."""

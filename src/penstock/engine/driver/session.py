@@ -18,6 +18,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from py4j.java_gateway import JavaGateway
 from py4j.protocol import Py4JError
@@ -31,6 +32,8 @@ log = logging.getLogger(__name__)
 
 DRIVER_MEMORY = "1g"
 BUS_MILLISECONDS = 2000
+PRINTING = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
+"""With these, PySpark prints every error about a query to the terminal, and raises it as well."""
 REDACTION = "(?i)secret|password|token|access[.]?key|jaas|sasl|ssl"
 
 LOG4J = """\
@@ -79,13 +82,32 @@ class SparkSettings:
         )
 
     @property
+    def bind_host(self) -> str:
+        """Where this worker listens for carriers: executors may reach it by another address."""
+        if self.local:
+            return "127.0.0.1"
+        return self.worker_config.get("spark.driver.bindAddress") or "0.0.0.0"  # noqa: S104 (see Hub)
+
+    @property
     def slots(self) -> int:
-        """How many leases may run at once."""
+        """How many tasks Spark may run at once."""
         found = re.match(r"local(?:\[(\d+|\*))?", self.master)
         if found is None:
-            return int(self.worker_config.get("spark.cores.max", "8"))
+            return max(1, self._cluster_cores() // self._number("spark.task.cpus", 1))
         count = found.group(1) or "1"
         return (os.cpu_count() or 1) if count == "*" else int(count)
+
+    def _cluster_cores(self) -> int:
+        """As the worker's config says; by default some, which Spark grants or not."""
+        if "spark.cores.max" in self.worker_config:
+            return self._number("spark.cores.max", 8)
+        for key in ("spark.dynamicAllocation.maxExecutors", "spark.executor.instances"):
+            if key in self.worker_config:
+                return self._number(key, 1) * self._number("spark.executor.cores", 1)
+        return 8
+
+    def _number(self, key: str, otherwise: int) -> int:
+        return int(self.worker_config.get(key, otherwise))
 
     def conf(self) -> dict[str, str]:
         """Every Spark setting of this worker."""
@@ -145,6 +167,15 @@ def default_master() -> str:
     return f"local[{max(8, 4 * (os.cpu_count() or 1))}]"
 
 
+@dataclass(frozen=True)
+class Application:
+    """How Spark knows a session."""
+
+    id: str
+    ui: str | None
+    """The address of its web UI, if it has one."""
+
+
 class SessionEnded(RuntimeError):  # noqa: N818 (nothing went wrong)
     """The session has ended: the worker is shutting down."""
 
@@ -159,6 +190,8 @@ class LazySession:
         self._session: SparkSession | None = None
         self._starting: JavaGateway | None = None
         self._ended = False
+        self.application: Application | None = None
+        """Of the current session, once there is one."""
         self.starting = False
         """Whether it is being started, which takes some seconds, while records wait."""
 
@@ -178,20 +211,19 @@ class LazySession:
                 self._session = self._announced_start()
             return self._session
 
-    def lost_executors(self, *, wait: bool = False) -> int:
-        """How many executors the current session has lost; on a local master there are none.
+    def lost_executors(self, *, wait: bool = False) -> frozenset[str]:
+        """Executors that the current session has lost lately; on a local master there are none.
 
-        Spark reports a loss with a delay: use ``wait``.
+        Spark reports a loss with a delay: use ``wait``. It remembers only the last hundred.
         """
         session = self._session
         if session is None or self.settings.local or _dead(session):
-            return 0
+            return frozenset()
         context = session.sparkContext._jsc.sc()
         if wait:
             with contextlib.suppress(Py4JError):  # Spark is busy: use what is known so far
                 context.listenerBus().waitUntilEmpty(BUS_MILLISECONDS)
-        store = context.statusStore()
-        return int(store.executorList(False).size() - store.executorList(True).size())
+        return _executors(context, active=False) - _executors(context, active=True)
 
     def stop(self) -> None:
         """End the session and its JVM for good, even if it is just starting."""
@@ -210,9 +242,15 @@ class LazySession:
         finally:
             self.starting = False
         log.info("Spark is ready after %.1f s", time.monotonic() - began)
+        context = session.sparkContext
+        self.application = Application(context.applicationId, context.uiWebUrl)
+        if self.application.ui:
+            log.info("Spark's web UI is at %s", self.application.ui)
         return session
 
     def _start(self) -> SparkSession:
+        for name in PRINTING:
+            logging.getLogger(name).disabled = True
         conf = SparkConf().setAll(list(self.settings.conf().items()))
         self._starting = gateway = self._launch(conf)
         try:
@@ -236,12 +274,16 @@ class LazySession:
         os.environ["PYSPARK_PYTHON"] = sys.executable
         if settings.java_home is not None:
             os.environ["JAVA_HOME"] = str(settings.java_home)
+        if settings.local and conf.get("spark.ui.enabled") == "true":
+            # The web UI heeds no setting: without this it listens on all addresses.
+            os.environ["SPARK_LOCAL_IP"] = settings.bind_host
         # The JVM and its Python workers print to a separate file, not to the terminal.
         with self._output.open() as output:
             return launch_gateway(conf, {"stdout": output, "stderr": output})
 
     def _discard(self) -> None:
         session, self._session = self._session, None
+        self.application = None
         gateway = session.sparkContext._gateway if session else None
         try:
             if session is not None:
@@ -250,6 +292,12 @@ class LazySession:
             log.debug("stopping Spark: %s", error)
         if gateway is not None:
             _end_jvm(gateway)
+
+
+def _executors(context: Any, *, active: bool) -> frozenset[str]:
+    """The ids of the executors that Spark knows, or of those that are alive."""
+    found = context.statusStore().executorList(active)
+    return frozenset(str(found.apply(number).id()) for number in range(found.size()))
 
 
 def _process(gateway: JavaGateway | None) -> subprocess.Popen[bytes] | None:

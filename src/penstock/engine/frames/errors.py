@@ -17,9 +17,9 @@ class ShuffleError(FrameError):
     """A plan that produces into Kafka may not move records between tasks."""
 
 
-class DecodingError(FrameError):
-    """A record that cannot be decoded."""
-
-
 class WriteError(FrameError):
     """Spark, or the place, does not take what was to be written."""
+
+
+class OutputError(FrameError):
+    """What ``build`` has returned cannot be produced."""

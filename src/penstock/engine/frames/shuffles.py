@@ -19,6 +19,8 @@ ADAPTIVE = "AdaptiveSparkPlanExec"
 STAGE = "QueryStageExec"
 SHUFFLE = "ShuffleExchange"
 EXISTING = "RDDScanExec"
+REGROUPING = frozenset({"UnionExec", "CoalesceExec", "CartesianProductExec"})
+"""What changes which rows are in which partition without a shuffle."""
 
 
 def refuse_shuffles(frame: DataFrame) -> None:
@@ -33,12 +35,32 @@ def refuse_shuffles(frame: DataFrame) -> None:
         )
 
 
+def refuse_moves(frame: DataFrame) -> None:
+    """ShuffleError if a partition of ``frame`` may hold rows of several tasks, or only some of one.
+
+    To be asked of a frame over more than one partition: with only one, Spark needs no shuffle.
+    """
+    refuse_shuffles(frame)
+    plan = frame._jdf.queryExecution().executedPlan()
+    for node in _nodes(plan):
+        if _name(node) in REGROUPING:
+            raise ShuffleError(
+                f"this plan puts the records of tasks together anew ({_words(node)}), and ends in "
+                "Kafka: leave out union and coalesce. Several outputs of one record are an array "
+                "to explode."
+            )
+
+
+def _words(node: Any) -> str:
+    return str(node.simpleStringWithNodeId())
+
+
 def _shuffles(plan: Any) -> Iterator[str]:
     """What in the plan shuffles, in Spark's words."""
     for node in _nodes(plan):
         name = _name(node)
         if name.startswith(SHUFFLE):
-            yield str(node.simpleStringWithNodeId())
+            yield _words(node)
         elif name == EXISTING and _shuffled(node.rdd()):
             yield "an RDD that was shuffled"
 

@@ -148,8 +148,12 @@ def record_batches(
     schema = to_arrow_schema(columns(headers=headers))
     for batch in read_range(connection, wanted, headers=headers):
         if batch.num_rows:
-            arrays = [_as(batch.column(field.name), field) for field in schema]
-            yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+            yield pa.RecordBatch.from_arrays(as_columns(batch, schema), schema=schema)
+
+
+def as_columns(batch: pa.RecordBatch, schema: pa.Schema) -> list[pa.Array]:
+    """The columns of a batch in the types that Spark has for them."""
+    return [_as(batch.column(field.name), field) for field in schema]
 
 
 def _as(column: pa.Array, field: pa.Field) -> pa.Array:

@@ -1,28 +1,22 @@
-"""One turn of a Spark sink: ranges of topics into files of one of Spark's formats, exactly once.
-
-What is to come: the runner that plans turns, stores each plan before it runs, runs it here, and
-commits ``plan.ends`` when this returns. It must call ``run_turn`` with the plan that is stored
-until those offsets are committed (``ranges.verdict``): a plan with other ranges that overlap would
-be another turn. Formats without files (jdbc, delta, iceberg) and dead letters are to come, too.
-"""
+"""One turn into files of one of Spark's formats, exactly once: written aside, then put in place."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
-from penstock.engine.frames.decoding import UNREADABLE, Decoding, decoded
-from penstock.engine.frames.errors import DecodingError, FrameError, WriteError
+from penstock.engine.frames.errors import FrameError, WriteError
 from penstock.engine.frames.formats import refuse_unless_installed
 from penstock.engine.frames.places import places
 from penstock.engine.frames.ranges import TurnPlan
 from penstock.kafka.clients import Connection
 from penstock.kafka.range_reader import Range
+from penstock.sdk.frames import FormatEnd
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -31,45 +25,51 @@ Read = Callable[["SparkSession", Sequence[Range]], "DataFrame"]
 """The committed records of ranges, with the columns of ``topic_frame.COLUMNS``."""
 
 
-@dataclass(frozen=True)
-class SparkSink:
-    """What a turn writes. Where it writes is in its plan."""
-
-    format: str = "parquet"
-    decoding: Decoding = field(default_factory=Decoding)
-    select: tuple[str, ...] = ("*",)
-    """Expressions of Spark SQL over the decoded record, such as ``value.*``."""
-    options: Mapping[str, str] = field(default_factory=dict)
-    partition_by: tuple[str, ...] = ()
-
-
 class Outcome(Enum):
-    """How a turn ended. In both cases its offsets are to be committed."""
+    """How a turn ended. Its offsets are to be committed unless it is no longer wanted."""
 
     WRITTEN = auto()
     HAPPENED_BEFORE = auto()
+    NOT_WANTED = auto()
 
 
 def run_turn(
-    spark: SparkSession, plan: TurnPlan, sink: SparkSink, read: Read, *, worker_epoch: int
+    spark: SparkSession,
+    plan: TurnPlan,
+    end: FormatEnd,
+    frame: Callable[[], DataFrame],
+    *,
+    worker_epoch: int,
+    confirm: Callable[[], bool] = lambda: True,
 ) -> Outcome:
-    """Write the records of ``plan`` below its target, unless that was done before.
+    """Write ``frame()``, what is made of the plan's ranges, below the target, unless it is there.
 
-    May be called again with the same plan, by any worker, after whatever has happened: the records
-    are there once. ``worker_epoch`` is greater than that of every worker before. FrameError if it
-    cannot be done; nothing of the turn is in place then.
+    May be called again with the same plan, by any worker, after whatever has happened: the rows
+    are there once. ``worker_epoch`` is greater than that of every worker before; ``confirm`` says
+    whether this worker still may put something in place. FrameError if it cannot be done; nothing
+    of the turn is in place then.
     """
     target = places(spark, plan.target)
     if target.happened(plan.id):
         return Outcome.HAPPENED_BEFORE
-    refuse_unless_installed(spark, sink.format)
-    with _described(spark, plan), _explained(plan.target):
-        frame = decoded(read(spark, plan.ranges), sink.decoding).selectExpr(*sink.select)
+    refuse_unless_installed(spark, end.format)
+    with explained(plan.target):
         aside = target.staging(plan.id, worker_epoch)
-        writer = frame.write.format(sink.format).options(**sink.options)
-        writer.partitionBy(*sink.partition_by).save(aside)
+        writer = frame().write.format(end.format).options(**end.options)
+        writer.partitionBy(*end.partition_by).save(aside)
+    if not confirm():
+        return Outcome.NOT_WANTED
     put = target.put(plan.id, worker_epoch)
     return Outcome.WRITTEN if put else Outcome.HAPPENED_BEFORE
+
+
+def append(spark: SparkSession, end: FormatEnd, frame: Callable[[], DataFrame]) -> None:
+    """Append ``frame()``, in a format without files. FrameError if that cannot be done: some of it
+    may have been written."""
+    refuse_unless_installed(spark, end.format)
+    with explained(f"format {end.format}"):
+        writer = frame().write.format(end.format).options(**end.options).mode("append")
+        writer.partitionBy(*end.partition_by).save(end.path or None)
 
 
 def by_own_reader(connection: Connection) -> Read:
@@ -83,19 +83,25 @@ def by_own_reader(connection: Connection) -> Read:
     return read
 
 
-def by_kafka_source(settings: Mapping[str, str]) -> Read:
+def by_kafka_source(settings: Mapping[str, str], *, headers: bool = True) -> Read:
     """Spark's Kafka source, with settings of Java's clients. No record passes through Python."""
     options = {f"kafka.{key}": value for key, value in settings.items()}
+    # Executors keep consumers by this name, one name for one set of options.
+    name = hashlib.sha256(json.dumps(options, sort_keys=True).encode()).hexdigest()[:16]
 
     def read(spark: SparkSession, ranges: Sequence[Range]) -> DataFrame:
         topics = sorted({r.topic for r in ranges})
         assign = {t: [r.partition for r in ranges if r.topic == t] for t in topics}
         reader = spark.read.format("kafka").options(
-            **{"kafka.isolation.level": "read_committed", **options},
+            **{
+                "kafka.isolation.level": "read_committed",
+                "kafka.group.id": f"penstock-read-{name}",
+                **options,
+            },
             assign=json.dumps(assign),
             startingOffsets=_offsets(ranges, "start"),
             endingOffsets=_offsets(ranges, "stop"),
-            includeHeaders="true",
+            includeHeaders=str(headers).lower(),
             failOnDataLoss="true",
         )
         return reader.load().drop("timestampType")
@@ -111,18 +117,7 @@ def _offsets(ranges: Sequence[Range], edge: str) -> str:
 
 
 @contextmanager
-def _described(spark: SparkSession, plan: TurnPlan) -> Iterator[None]:
-    """Spark's UI shows what a job is for."""
-    context = spark.sparkContext
-    context.setJobDescription(f"turn {plan.id}: {', '.join(map(str, plan.ranges))[:500]}")
-    try:
-        yield
-    finally:
-        context.setLocalProperty("spark.job.description", None)  # type: ignore[arg-type]
-
-
-@contextmanager
-def _explained(target: str) -> Iterator[None]:
+def explained(target: str) -> Iterator[None]:
     """Errors of Spark's, in a sentence."""
     from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
@@ -132,10 +127,16 @@ def _explained(target: str) -> Iterator[None]:
     except FrameError:
         raise
     except (PySparkException, Py4JJavaError) as error:
-        text = str(error)
-        if found := re.search(rf"{UNREADABLE} \S+ at offset \d+", text):
-            raise DecodingError(f"{found[0]}: it is not the JSON that was planned") from error
-        raise WriteError(f"{target} was not written: {_first_line(text)}") from error
+        raise WriteError(f"{target} was not written: {_reason(str(error))}") from error
+
+
+RAISED = re.compile(r"\[USER_RAISED_EXCEPTION\] (.*?)(?: SQLSTATE|$)", re.MULTILINE)
+"""What ``raise_error`` in a plan says."""
+
+
+def _reason(text: str) -> str:
+    found = RAISED.search(text)
+    return found[1] if found else _first_line(text)
 
 
 def _first_line(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -20,7 +21,9 @@ class Commits:
     def begin(self, commit: Callable[[], None], then: Callable[[], None]) -> None:
         """Start a commit, after the previous one; ``then`` is called once it has succeeded."""
         self.settle()
-        self._under_way = self._thread.submit(self._timed, commit), then
+        # What the commit logs is about this lease too.
+        context = contextvars.copy_context()
+        self._under_way = self._thread.submit(context.run, self._timed, commit), then
 
     def _timed(self, commit: Callable[[], None]) -> None:
         commit()

@@ -1,48 +1,40 @@
-"""The lease's end of the heartbeat: once a second to the worker, which answers go on or finish.
+"""What a running lease and its carrier tell each other.
 
-It has its own thread, so a task that hangs is still reported, with the place where it hangs. When a
-beat has gone unanswered for ``unanswered_seconds``, the lease is an orphan and must end by itself:
-its worker is frozen, cut off or dead. Time in which no beat was sent says nothing about the worker:
-the lease itself, or the whole machine, may have been suspended.
-
-Each beat carries what the lease has logged since the last; changed log levels come back with it.
+The lease writes its progress and checks whether it is to end; the carrier's threads read the one
+and set the other. A lease that is to *finish* commits what it has; an *orphan* ends uncommitted:
+its worker is frozen or gone, or has revoked it.
 """
 
 from __future__ import annotations
 
-import contextlib
-import json
-import select
-import socket
 import sys
 import threading
 import time
 import traceback
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from penstock.engine.lease.lease import HeartbeatAddress, Limits
-from penstock.engine.lease.lease_logs import LINES_PER_BEAT, WAITING_LINES, LeaseLog
+from penstock.engine.lease.lease import Membership
 from penstock.engine.lease.tally import Tally
 from penstock.engine.lease.used_topics import UsedTopics
 
 STUCK_SECONDS = 3.0
-CLOSE_SECONDS = 2.0
-"""How long the end of a lease waits until its last lines are sent."""
 
 
 @dataclass
 class Progress(Tally):
-    """What a lease reports to its worker; written by the lease, read by the heartbeat's thread."""
+    """What a lease reports to its worker; written by the lease, read by its carrier's threads."""
 
     active: int = 0
     """Records in the transaction that is open."""
     waits: int = 0
     """How often waiting for brokers was found to be worthwhile: a sign of life."""
+    awaits: str | None = None
+    """What the task's last call says it has to wait for; empty if it succeeded, None before it."""
     dry_since: float | None = None
     last_step: float = 0.0
-    ended_early: bool = False
     topics: UsedTopics = field(default_factory=UsedTopics)
 
     def step(self) -> None:
@@ -64,144 +56,77 @@ class Progress(Tally):
 
 
 class Heartbeat:
-    """Beats until closed; the lease checks ``finish`` and ``orphaned``."""
+    """The carrier's hold on one lease."""
 
     def __init__(
         self,
-        address: HeartbeatAddress,
-        lease_id: str,
-        limits: Limits,
-        log: LeaseLog | None = None,
+        confirm: Callable[[], bool] = lambda: True,
+        tell: Callable[[], None] = lambda: None,
+        *,
+        standing: Callable[[], Membership | None] = lambda: None,
+        leases: Callable[[], int] = lambda: 1,
     ) -> None:
-        self.progress = Progress(last_step=time.monotonic())
+        """``tell`` signals that there is something that should not wait for the next message."""
+        self.progress = Progress(last_step=time.monotonic(), topics=UsedTopics(tell))
         self.finish = threading.Event()
         self.orphaned = threading.Event()
-        self._log = log
-        self._address = address
-        self._lease_id = lease_id
-        self._limits = limits
-        self._closed = threading.Event()
-        self._asked: float | None = None
-        self._half_heard = b""
-        self._main = threading.get_ident()
-        self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
+        self.confirm = confirm
+        """Ask the worker whether it still wants this lease (rule 10)."""
+        self.standing = standing
+        """The worker's membership as it was last told, if it was."""
+        self.leases = leases
+        """How many leases its carrier runs, this one included."""
+        self._thread = threading.get_ident()
+        self._told: deque[int] = deque()
+
+    def runs_here(self) -> None:
+        """The lease runs on the calling thread."""
+        self._thread = threading.get_ident()
 
     @property
     def over(self) -> bool:
         """Whether the lease should end now, for either reason."""
         return self.finish.is_set() or self.orphaned.is_set()
 
-    def start(self) -> None:
-        """Start the heartbeat."""
-        self._thread.start()
+    def orphan(self) -> None:
+        """End uncommitted, and wake whatever waits for *finish*."""
+        self.orphaned.set()
+        self.finish.set()
 
-    def close(self) -> None:
-        """Stop the heartbeat, after sending what was logged."""
-        self._closed.set()
-        self._thread.join(timeout=CLOSE_SECONDS)
-        if self._log is not None:
-            self._log.print_rest()
-
-    def _run(self) -> None:
-        while not self._closed.is_set() and not self.orphaned.is_set():
-            with contextlib.suppress(OSError), self._connect() as connection:
-                self._converse(connection)
-            self._check_answers()
-            self._closed.wait(0.2)
-        # A lease that ended before its first beat may still have something to report.
-        if self._log is not None and self._log.waiting and not self.orphaned.is_set():
-            with contextlib.suppress(OSError), self._connect() as connection:
-                self._send_log(connection, WAITING_LINES)
-
-    def _connect(self) -> socket.socket:
-        patience = self._limits.unanswered_seconds
-        left = self._ask() + patience - time.monotonic()
-        address = (self._address.host, self._address.port)
-        connection = socket.create_connection(address, timeout=max(0.1, left))
-        connection.settimeout(patience)
-        return connection
-
-    def _ask(self) -> float:
-        """A beat is sent now; returns when the oldest unanswered one was sent."""
-        if self._asked is None:
-            self._asked = time.monotonic()
-        return self._asked
-
-    def _converse(self, connection: socket.socket) -> None:
-        self._half_heard = b""
-        self.progress.topics.tell_again()
-        while not self._closed.is_set() and not self.orphaned.is_set():
-            self._ask()
-            connection.sendall(self._message())
-            self._send_log(connection, LINES_PER_BEAT)
-            due = time.monotonic() + self._limits.heartbeat_seconds
-            while not self._closed.is_set() and (left := due - time.monotonic()) > 0:
-                if self.progress.topics.urgent:
-                    break
-                if select.select([connection], [], [], min(left, 0.1))[0]:
-                    self._hear(connection.recv(4096))
-                self._check_answers()
-        if self.progress.ended_early:
-            connection.sendall(self._message())
-        self._send_log(connection, WAITING_LINES)
-
-    def _send_log(self, connection: socket.socket, most: int) -> None:
-        for line in self._log.take(most) if self._log is not None else ():
-            body = {"token": self._address.token, "log": line}
-            connection.sendall(json.dumps(body).encode() + b"\n")
-
-    def _hear(self, data: bytes) -> None:
-        if not data:
-            raise ConnectionResetError("the worker closed the connection")
-        self._asked = None
-        *lines, self._half_heard = (self._half_heard + data).split(b"\n")
-        for line in lines:
-            if line == b"finish":
-                self.finish.set()
-            elif line == b"go on":
-                self.progress.topics.heard()
-            elif line.startswith(b"{") and self._log is not None:
-                self._log.change_levels(json.loads(line))
-
-    def _check_answers(self) -> None:
-        asked = self._asked
-        if asked is not None and time.monotonic() - asked > self._limits.unanswered_seconds:
-            self.orphaned.set()
-
-    def _message(self) -> bytes:
-        now = time.monotonic()
-        progress = self.progress
-        body: dict[str, Any] = {
-            "token": self._address.token,
-            "lease": self._lease_id,
-            "records": progress.records,
-            "bytes": progress.payload_bytes,
+    def tell(self, number: int) -> dict[str, Any]:
+        """The progress, for the message of that number to the worker."""
+        now, progress = time.monotonic(), self.progress
+        self._told.append(number)
+        told = {
             "active": progress.active,
             "waits": progress.waits,
+            "awaits": progress.awaits,
             "tally": progress.tell(),
             "topics": progress.topics.tell(),
-            "ended_early": progress.ended_early,
             "dry": None if progress.dry_since is None else now - progress.dry_since,
+            "cpu_seconds": self._cpu_seconds(),
         }
-        if self._log is not None:
-            body["levels"] = self._log.levels_version
         if now - progress.last_step > STUCK_SECONDS:
-            body["stuck"] = self._where()
-        return json.dumps(body).encode() + b"\n"
+            told["stuck"] = self._where()
+        return told
+
+    def heard(self, number: int) -> None:
+        """The worker has received the messages up to that number."""
+        while self._told and self._told[0] <= number:
+            self._told.popleft()
+            self.progress.topics.heard()
+
+    def tell_again(self) -> None:
+        """The connection is new: unanswered messages may have been lost."""
+        self._told.clear()
+        self.progress.topics.tell_again()
+
+    def _cpu_seconds(self) -> float:
+        try:
+            return time.clock_gettime(time.pthread_getcpuclockid(self._thread))
+        except OSError:  # the thread has just ended
+            return 0.0
 
     def _where(self) -> str:
-        frame = sys._current_frames().get(self._main)
+        frame = sys._current_frames().get(self._thread)
         return "".join(traceback.format_stack(frame)[-6:]) if frame else ""
-
-
-@contextlib.contextmanager
-def beating(
-    address: HeartbeatAddress, lease_id: str, limits: Limits, log: LeaseLog | None = None
-) -> Iterator[Heartbeat]:
-    """A heartbeat for the length of a ``with`` block; it also sends ``log``."""
-    heartbeat = Heartbeat(address, lease_id, limits, log)
-    heartbeat.start()
-    try:
-        yield heartbeat
-    finally:
-        heartbeat.close()

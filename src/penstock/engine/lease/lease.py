@@ -1,12 +1,11 @@
 """What the worker and a lease send each other: the order, and the report.
 
-A lease is one task of a Spark job: it runs one connector task from the positions it was given,
-commits many short transactions, and reports as data, never as an exception, how it ended.
+A lease is the right to run one task from the positions it was given. It runs on a thread of a
+carrier, commits many short transactions, and reports as data, never as an exception, how it ended.
 """
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -19,6 +18,7 @@ from penstock.engine.lease.tally import Tally
 from penstock.engine.pipeline.pipeline import Pipeline
 from penstock.engine.pipeline.recipe import Recipe
 from penstock.kafka.clients import Connection
+from penstock.kafka.generation import generation_of
 from penstock.kafka.transactions import GroupOffsets
 from penstock.logs.levels import Levels
 from penstock.sdk.tasks import Assignment, CommittedOffset, SinkTask, SourceTask
@@ -43,8 +43,6 @@ class End(StrEnum):
     """Replaced, orphaned or unsure: fence, read the offsets, plan again."""
     FAILED = "failed"
     """The task's own error: it turns FAILED."""
-    PLAN_AGAIN = "plan again"
-    """A Spark re-attempt, which touches nothing: fence, read the offsets, plan again."""
 
 
 @dataclass(frozen=True)
@@ -52,24 +50,12 @@ class Limits:
     """Limits of a lease and of its transactions."""
 
     lease_seconds: float = 60.0
-    dry_seconds: float = 1.0
-    heartbeat_seconds: float = 1.0
-    unanswered_seconds: float = 5.0
     transaction_seconds: float = 1.0
     transaction_records: int = 100_000
     transaction_bytes: int = 32 * 1024 * 1024
     commit_when_dry: bool = True
     """Whether a transaction ends early if there is nothing more to put into it."""
     poll_pause: float = 0.05
-
-
-@dataclass(frozen=True)
-class HeartbeatAddress:
-    """Where a lease reports, and the token that proves it is ours."""
-
-    host: str
-    port: int
-    token: str
 
 
 @dataclass(frozen=True)
@@ -82,6 +68,10 @@ class Membership:
     def offsets(self) -> GroupOffsets:
         """With these in a transaction, the broker rejects a worker that was replaced."""
         return GroupOffsets(self.metadata, [(self.topic, 0, 0, "")])
+
+    def follows(self, earlier: Membership) -> bool:
+        """Whether this one is of a later generation of the group."""
+        return generation_of(self.metadata) > generation_of(earlier.metadata)
 
 
 @dataclass(frozen=True)
@@ -113,7 +103,6 @@ class Lease:
     connection: Connection
     transactional_id: str
     membership: Membership
-    heartbeat: HeartbeatAddress
     limits: Limits
     secrets: tuple[str, ...]
     producer_settings: Mapping[str, Any]
@@ -184,14 +173,3 @@ class Report:
     tally: Tally = field(default_factory=Tally)
     pace: Pace | None = None
     """What is now known about the link."""
-
-    def to_bytes(self) -> bytes:
-        """Serialised to return through Spark. Only our own processes write and read this."""
-        return pickle.dumps(self)
-
-    @staticmethod
-    def from_bytes(data: bytes) -> Report:
-        """The inverse of ``to_bytes``."""
-        report = pickle.loads(data)  # noqa: S301 (written by our own Python worker)
-        assert isinstance(report, Report)  # noqa: S101 (narrows the type)
-        return report

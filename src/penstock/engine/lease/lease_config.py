@@ -10,7 +10,7 @@ from penstock.engine.lease.lease import Lease
 from penstock.engine.pipeline.recipe import Recipe
 from penstock.kafka.client_settings import client_settings
 from penstock.kafka.clients import secret_values
-from penstock.logs.secrets import hide
+from penstock.logs.secrets import hide_also
 
 L = TypeVar("L", bound=Lease)
 
@@ -30,7 +30,7 @@ class _Finding:
 
     def hide(self, secrets: Iterable[str]) -> None:
         self.secrets += tuple(secrets)
-        hide(self.secrets, self._connector)
+        hide_also(self.secrets, self._connector)
 
 
 def resolved(lease: L) -> L:

@@ -1,7 +1,9 @@
-"""Sends what a lease logs from a Python worker of Spark to the log of its worker.
+"""Sends what leases log from a Python worker of Spark to the log of its worker.
 
-The lease's end (`LeaseLog`) keeps lines until the next heartbeat. It never blocks and has a bounded
-size: a task that logs too much loses lines, and one line says how many. The worker's end is `tell`.
+The process's end (`ProcessLog`) keeps lines until the next message to the worker. It never blocks
+and has a bounded size: leases that log too much lose lines, and one line says how many. A line
+belongs to the lease on whose thread it was logged; in one that belongs to none, the secrets of all
+are hidden. The worker's end is `tell`.
 """
 
 from __future__ import annotations
@@ -17,32 +19,30 @@ from penstock.engine.lease.lease import Lease
 from penstock.kafka import client_log
 from penstock.logs.forms import TextForm, exception_of, message_of
 from penstock.logs.levels import Levels, in_use, use
-from penstock.logs.secrets import hide
-from penstock.logs.subject import about
+from penstock.logs.secrets import hide_also
+from penstock.logs.subject import about, stamp
 
 log = logging.getLogger(__name__)
 
 WAITING_LINES = 1000
-LINES_PER_BEAT = 200
+LINES_PER_MESSAGE = 200
 LONGEST_TEXT = 8000
 
 Line = dict[str, Any]
 """The attributes of a log record that are sent, all of them JSON."""
 
 
-class LeaseLog(logging.Handler):
-    """Lines of one lease, waiting for its heartbeat. Thread-safe."""
+class ProcessLog(logging.Handler):
+    """Lines of all leases of this process, waiting for the next message. Thread-safe."""
 
-    def __init__(self, connector: str, task: int) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._connector, self._task = connector, task
         self._waiting: deque[Line] = deque()
         self._dropped = 0
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Whether the record is kept. Everything this process does is for this lease."""
-        record.connector, record.task = self._connector, self._task
-        return in_use().keeps(record)
+        """Whether the record is kept, by the levels of the connector that it is about."""
+        return in_use().keeps(stamp(record))
 
     def emit(self, record: logging.LogRecord) -> None:
         """Keep a line, or count it if there are too many."""
@@ -51,7 +51,7 @@ class LeaseLog(logging.Handler):
         else:
             self._waiting.append(_line(record))
 
-    def take(self, most: int = LINES_PER_BEAT) -> list[Line]:
+    def take(self, most: int = LINES_PER_MESSAGE) -> list[Line]:
         """Remove and return the oldest lines."""
         self.acquire()
         try:
@@ -59,40 +59,57 @@ class LeaseLog(logging.Handler):
             dropped, self._dropped = self._dropped, 0
         finally:
             self.release()
-        return [*taken, self._note(dropped)] if dropped else taken
-
-    def _note(self, dropped: int) -> Line:
-        note = logging.makeLogRecord(
-            {
-                "name": __name__,
-                "levelno": logging.WARNING,
-                "msg": f"{dropped} log lines of the task were dropped: it logs more than "
-                f"{LINES_PER_BEAT} a second. Raise the level of its logger.",
-                "connector": self._connector,
-                "task": self._task,
-            }
-        )
-        return _line(note)
+        return [*taken, _note(dropped)] if dropped else taken
 
     @property
     def waiting(self) -> bool:
         """Whether there are lines that were not sent yet."""
         return bool(self._waiting)
 
-    @property
-    def levels_version(self) -> int:
-        """The log levels of this lease."""
-        return in_use().version
-
-    def change_levels(self, levels: Line) -> None:
-        """Use other levels from now on."""
-        use(Levels(**levels).for_connector(self._connector))
-
     def print_rest(self) -> None:
         """Lines that were not sent go to Spark's output of its Python workers."""
         form = TextForm()
         for line in self.take(WAITING_LINES):
             sys.stderr.write(form.format(logging.makeLogRecord(line)) + "\n")
+
+
+def _note(dropped: int) -> Line:
+    return _line(
+        logging.makeLogRecord(
+            {
+                "name": __name__,
+                "levelno": logging.WARNING,
+                "msg": f"{dropped} log lines of tasks were dropped: they log more than "
+                f"{LINES_PER_MESSAGE} a second. Raise the level of their loggers.",
+            }
+        )
+    )
+
+
+@contextmanager
+def process_log() -> Iterator[ProcessLog]:
+    """Within the ``with`` block, everything this process logs goes to its worker."""
+    lines = ProcessLog()
+    logging.root.addHandler(lines)
+    try:
+        yield lines
+    finally:
+        logging.root.removeHandler(lines)
+        lines.print_rest()
+
+
+@contextmanager
+def logged(lease: Lease) -> Iterator[None]:
+    """Within the ``with`` block, everything this thread logs belongs to ``lease``."""
+    hide_also(lease.secrets, lease.connector)
+    with about(lease.connector, lease.task):
+        yield
+
+
+def change_levels(levels: Line) -> None:
+    """Use the levels that the worker has sent, unless this process has them already."""
+    if levels.get("version") != in_use().version:
+        use(Levels(**levels))
 
 
 def _line(record: logging.LogRecord) -> Line:
@@ -109,20 +126,6 @@ def _line(record: logging.LogRecord) -> Line:
         "msg": message_of(record)[:LONGEST_TEXT],
         "exc_text": exception_of(record)[-LONGEST_TEXT:] or None,
     }
-
-
-@contextmanager
-def logged(lease: Lease) -> Iterator[LeaseLog]:
-    """Within the ``with`` block, everything this process logs belongs to ``lease``."""
-    lines = LeaseLog(lease.connector, lease.task)
-    hide(lease.secrets, lease.connector)
-    use(lease.log_levels.for_connector(lease.connector))
-    logging.root.addHandler(lines)
-    try:
-        with about(lease.connector, lease.task):
-            yield lines
-    finally:
-        logging.root.removeHandler(lines)
 
 
 def tell(line: Any) -> None:

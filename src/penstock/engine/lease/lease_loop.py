@@ -7,6 +7,7 @@ the lease ends and what is reported is decided here.
 from __future__ import annotations
 
 import logging
+import random
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
@@ -14,16 +15,19 @@ from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
 from penstock.engine.lease import producers
+from penstock.engine.lease.buffers import transaction_bytes
 from penstock.engine.lease.commits import Commits
-from penstock.engine.lease.heartbeats import Heartbeat, beating
-from penstock.engine.lease.lease import End, Lease, Report
+from penstock.engine.lease.heartbeats import Heartbeat
+from penstock.engine.lease.lease import End, Lease, Membership, Report
 from penstock.engine.lease.lease_config import resolved
-from penstock.engine.lease.lease_logs import logged
 from penstock.engine.lease.lost_leases import Orphaned
 from penstock.engine.lease.pace import LEAST
+from penstock.engine.lease.pauses import Pauses
+from penstock.engine.lease.starting import DOOR
 from penstock.engine.lease.tally import Tally
 from penstock.engine.lease.traces import ending_of, trace_of
 from penstock.engine.pipeline.pipeline import Pipeline
+from penstock.kafka.errors import GenerationChanged
 from penstock.kafka.patience import Patience
 from penstock.kafka.transactions import GroupOffsets, Transactions
 from penstock.logs.secrets import hidden_from
@@ -33,6 +37,9 @@ log = logging.getLogger(__name__)
 
 STALLED_SECONDS = 30.0
 """Seconds for which brokers may accept nothing before a lease gives up its transaction."""
+
+RENEWAL_SECONDS, RENEWAL_PAUSE = 10.0, 0.1
+"""How long a lease waits for the worker's membership in a new generation, and between looks."""
 
 L = TypeVar("L", bound=Lease)
 
@@ -54,13 +61,19 @@ class LeaseLoop(ABC, Generic[L]):
         self._progress = heartbeat.progress
         self._commits = Commits()
         self._pace = replace(lease.pace)
-        self._until = time.monotonic() + lease.limits.lease_seconds
+        self._pauses = Pauses(lease.limits.poll_pause, heartbeat.leases)
+        self._used = lease.membership
+        # Not all at once, although many may have begun together.
+        seconds = lease.limits.lease_seconds * random.uniform(0.8, 1.0)  # noqa: S311
+        self._until = time.monotonic() + seconds
 
     def run(self) -> None:
         """Move records until the lease ends; after a clean end, keep the producer for the next."""
         waiting = self._heartbeat.orphaned.is_set, self._progress.wait
-        producer = producers.acquire(self._lease, Patience(STALLED_SECONDS, *waiting))
+        with DOOR.passing(self._heartbeat):
+            producer = producers.acquire(self._lease, Patience(STALLED_SECONDS, *waiting))
         try:
+            self._ask_before_beginning()
             self._move_records(producer)
         except BaseException:
             self._commits.close()
@@ -68,6 +81,14 @@ class LeaseLoop(ABC, Generic[L]):
             raise
         self._commits.close()
         producers.keep(self._lease, producer)
+
+    def _ask_before_beginning(self) -> None:
+        """Rule 10: a lease that starts late has initialised its producer after it was fenced.
+
+        The worker revokes a lease before it fences, and never confirms a revoked one.
+        """
+        if not self._heartbeat.confirm():
+            raise Orphaned("the worker no longer wants this lease")
 
     @abstractmethod
     def _move_records(self, producer: Transactions) -> None:
@@ -97,7 +118,7 @@ class LeaseLoop(ABC, Generic[L]):
 
     def _raise_if_orphaned(self) -> None:
         if self._heartbeat.orphaned.is_set():
-            raise Orphaned("the worker no longer answers heartbeats")
+            raise Orphaned("the worker does not answer, or has revoked the lease")
 
     def _begin(self) -> None:
         """Begin a transaction, unless one is open already."""
@@ -116,8 +137,12 @@ class LeaseLoop(ABC, Generic[L]):
             or time.monotonic() - self._began >= limits.transaction_seconds
             or self._records >= limits.transaction_records
             or self._bytes >= limits.transaction_bytes
-            or self._queued_bytes() >= self._pace.most_bytes
+            or self._queued_bytes() >= self._most_queued()
         )
+
+    def _most_queued(self) -> int:
+        """As much as the link carries, but no more than this lease's share of its process."""
+        return min(self._pace.most_bytes, transaction_bytes(self._heartbeat.leases()))
 
     @abstractmethod
     def _queued_bytes(self) -> int:
@@ -130,11 +155,38 @@ class LeaseLoop(ABC, Generic[L]):
         records: Iterable[tuple[str, bytes, bytes | None]],
         groups: Sequence[GroupOffsets],
     ) -> None:
-        """Commit with these, once the ``size`` bytes already sent have been acknowledged."""
+        """Commit with these, once the ``size`` bytes already sent have been acknowledged.
+
+        The membership is added, so that the broker rejects a worker that was replaced (rule 3).
+        """
         if size >= LEAST:
             producer.drain()
             self._acknowledged = time.monotonic()
-        producer.commit(records, groups)
+        self._used = self._membership()
+        producer.commit(records, [*groups, self._used.offsets()])
+
+    def _membership(self) -> Membership:
+        """The worker's latest, once this lease has committed with the one it was given (rule 3).
+
+        That commit shows that its producer is older than the next generation: whoever has taken
+        over since then has fenced it. A lease that began later may have begun from positions that
+        another worker had moved already, and with the membership it was given it cannot commit.
+        """
+        given = self._lease.membership
+        if not self._progress.transactions:
+            return given
+        told = self._heartbeat.standing()
+        return told if told is not None and told.follows(given) else given
+
+    def _renew(self, refused: GenerationChanged) -> None:
+        """Wait for a membership other than the one that was refused; raises if there is none."""
+        until = time.monotonic() + RENEWAL_SECONDS
+        while self._membership() == self._used:
+            if not self._progress.transactions or time.monotonic() > until:
+                raise refused
+            self._raise_if_orphaned()
+            self._heartbeat.orphaned.wait(RENEWAL_PAUSE)
+        log.info("the workers' group has a new generation: the lease goes on with it")
 
     def _paced(
         self, size: int, since: float | None, commit: Callable[[], None]
@@ -180,23 +232,17 @@ class LeaseLoop(ABC, Generic[L]):
         self._records = self._bytes = self._progress.active = 0
 
 
-def run(lease: L, loop_class: type[LeaseLoop[L]]) -> Report:
+def run(lease: L, loop_class: type[LeaseLoop[L]], heartbeat: Heartbeat) -> Report:
     """Run the lease to its end. Never raises: any error is in the report."""
-    with (
-        logged(lease) as lines,
-        beating(lease.heartbeat, lease.lease_id, lease.limits, lines) as heartbeat,
-    ):
-        try:
-            lease = resolved(lease)
-        except ConfigError as error:
-            heartbeat.progress.ended_early = True
-            trace = trace_of(error, hidden_from(lease.connector))
-            return Report(lease.task, lease.lease_id, End.FAILED, trace=trace)
-        loop = loop_class(lease, heartbeat)
-        end, trace = End.DONE, ""
-        try:
-            loop.run()
-        except BaseException as error:  # noqa: BLE001 (a task's error is data, SystemExit too)
-            end, trace = ending_of(error), trace_of(error, lease.secrets)
-            heartbeat.progress.ended_early = True
-        return loop.report(end, trace)
+    try:
+        lease = resolved(lease)
+    except ConfigError as error:
+        trace = trace_of(error, hidden_from(lease.connector))
+        return Report(lease.task, lease.lease_id, End.FAILED, trace=trace)
+    loop = loop_class(lease, heartbeat)
+    end, trace = End.DONE, ""
+    try:
+        loop.run()
+    except BaseException as error:  # noqa: BLE001 (a task's error is data, SystemExit too)
+        end, trace = ending_of(error), trace_of(error, lease.secrets)
+    return loop.report(end, trace)

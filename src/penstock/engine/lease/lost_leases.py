@@ -6,7 +6,7 @@ from penstock.kafka.errors import LeaseLost
 
 
 class Orphaned(LeaseLost):
-    """The worker no longer answers heartbeats."""
+    """The worker does not answer, or no longer wants the lease."""
 
 
 class Interrupted(LeaseLost):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from confluent_kafka import KafkaError, KafkaException
 
 from penstock.engine.pipeline.pipeline import Encoded
@@ -40,7 +42,7 @@ def produce(producer: Transactions, encoded: Encoded) -> Sent:
 
 def topics_in(encoded: Encoded) -> frozenset[str]:
     """The topics of the batch's records."""
-    return frozenset(pa.compute.unique(encoded.batch.column("topic")).to_pylist())
+    return frozenset(pc.unique(encoded.batch.column("topic")).to_pylist())
 
 
 def _single_topic(topics: pa.Array) -> str | None:
@@ -62,13 +64,13 @@ def _produce_columns(producer: Transactions, topic: str, encoded: Encoded) -> No
             producer.make_room()
     except KafkaException as error:
         raise _refusal(producer, topic, error, encoded) from error
-    producer.raw.poll(0)
+    producer.serve()
 
 
 def _produce_rows(producer: Transactions, encoded: Encoded) -> None:
     for topic, value, key, more in _rows(encoded):
         producer.send(topic, value, key, **more)
-    producer.raw.poll(0)
+    producer.serve()
 
 
 def _rows(encoded: Encoded) -> Iterator[tuple[str, bytes | None, bytes | None, dict[str, Any]]]:
@@ -79,7 +81,7 @@ def _rows(encoded: Encoded) -> Iterator[tuple[str, bytes | None, bytes | None, d
         encoded.key.to_pylist(),
         batch.column("partition").to_pylist(),
         batch.column("timestamp").to_pylist(),
-        batch.column("headers").to_pylist(),
+        _header_lists(batch.column("headers")),
         strict=True,
     )
     for topic, value, key, partition, timestamp, headers in rows:
@@ -89,8 +91,16 @@ def _rows(encoded: Encoded) -> Iterator[tuple[str, bytes | None, bytes | None, d
         if timestamp is not None:
             more["timestamp"] = timestamp
         if headers:
-            more["headers"] = [(h["key"], h["value"]) for h in headers]
+            more["headers"] = headers
         yield topic, value, key, more
+
+
+def _header_lists(column: pa.ListArray) -> Iterator[list[tuple[str, bytes | None]]]:
+    """Those of each record. ``to_pylist`` would make a dictionary of each, and take four times."""
+    keys, values = column.flatten().flatten()
+    pairs = zip(keys.to_pylist(), values.to_pylist(), strict=True)
+    for length in pc.list_value_length(column).to_pylist():
+        yield list(islice(pairs, length)) if length else []
 
 
 def _refusal(
@@ -99,7 +109,7 @@ def _refusal(
     if error.args[0].code() not in TOO_LARGE:
         return producer.fault(error, topic)
     producer.abort()
-    size = pa.compute.max(pa.compute.binary_length(encoded.value)).as_py()
+    size = pc.max(pc.binary_length(encoded.value)).as_py()
     return RecordRefused(
         f"topic {topic} does not accept a record of {size} bytes ({describe(error)}). Raise "
         "max.message.bytes of the topic and message.max.bytes of the broker, or make it smaller."

@@ -6,21 +6,49 @@ As Kafka Connect does it: after 300 ms, then after twice as long each time up to
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-from penstock.engine.lease.heartbeats import Heartbeat
+from penstock.engine.lease.heartbeats import Heartbeat, Progress
 from penstock.engine.lease.lease import Tolerance
 from penstock.engine.lease.lost_leases import Interrupted
+from penstock.engine.lease.traces import trace_of
 from penstock.sdk.errors import RetriableError
 
+log = logging.getLogger(__name__)
+
 FIRST_PAUSE = 0.3
+LOG_SECONDS = 60.0
 
 T = TypeVar("T")
 
 
-def retried(operation: Callable[[], T], tolerance: Tolerance, heartbeat: Heartbeat) -> T:
+class Waits:
+    """Tells for what a lease is waiting: its worker, and the log at once and then once a minute."""
+
+    def __init__(self, progress: Progress, secrets: Iterable[str] = ()) -> None:
+        self._progress = progress
+        self._secrets = secrets
+        self._next = 0.0
+
+    def over(self) -> None:
+        """It has worked."""
+        self._progress.awaits = ""
+
+    def note(self, error: RetriableError, until: str = "") -> None:
+        """Something that may work later has failed again."""
+        self._progress.awaits = trace_of(error, self._secrets)
+        now = time.monotonic()
+        if now >= self._next:
+            self._next = now + LOG_SECONDS
+            log.warning("waiting, and trying again%s: %s", until, error)
+
+
+def retried(
+    operation: Callable[[], T], tolerance: Tolerance, heartbeat: Heartbeat, waits: Waits
+) -> T:
     """The operation's result; RetriableError once the time is up, Interrupted if told to finish."""
     until = time.monotonic() + tolerance.retry_seconds
     pause = FIRST_PAUSE
@@ -31,6 +59,7 @@ def retried(operation: Callable[[], T], tolerance: Tolerance, heartbeat: Heartbe
             left = until - time.monotonic()
             if left <= 0:
                 raise
+            waits.note(error, f" for {tolerance.retry_seconds:g} s (errors.retry.timeout)")
             heartbeat.progress.step()
             heartbeat.finish.wait(min(pause, left, tolerance.retry_delay_max))
             if heartbeat.over:

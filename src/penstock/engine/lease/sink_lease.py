@@ -8,25 +8,28 @@ of the offsets are committed in one transaction.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from typing import Any, TypeVar
 
 import pyarrow as pa
 
+from penstock.engine.lease.buffers import consumer_settings
 from penstock.engine.lease.dead_letters import DeadLetters
+from penstock.engine.lease.decoding import decoded
 from penstock.engine.lease.heartbeats import Heartbeat
 from penstock.engine.lease.lease import Range, SinkLease
 from penstock.engine.lease.lease_loop import LeaseLoop
 from penstock.engine.lease.new_topics import NewTopics, TopicGroup
-from penstock.engine.lease.retrying import retried
+from penstock.engine.lease.offset_copies import send_copies
+from penstock.engine.lease.retrying import Waits, retried
 from penstock.engine.lease.safe_offsets import as_flushed, safe_positions, text_of
 from penstock.engine.lease.topic_reader import TopicReader, position_of
-from penstock.engine.pipeline.pipeline import Pipeline, without
+from penstock.engine.pipeline.pipeline import Pipeline
+from penstock.engine.pipeline.refusals import refusals
 from penstock.engine.pipeline.stage_error import StageError
-from penstock.kafka.errors import KafkaFault, LeaseLost, TransactionAborted
+from penstock.kafka.errors import GenerationChanged, KafkaFault, LeaseLost, TransactionAborted
 from penstock.kafka.groups import Committed
-from penstock.kafka.sink_copies import SinkGroup, copy_key, copy_value
 from penstock.kafka.topics import Position
 from penstock.kafka.transactions import GroupOffsets, Transactions
 from penstock.sdk.errors import RecordError, RetriableError
@@ -37,8 +40,11 @@ MOST_FLUSHES = 3
 """How often a task that should hold nothing back is asked to flush."""
 MOST_RECORDS = 20_000
 FEWEST_RECORDS = 100
-SHORT, LONG = 0.1, 0.5
-"""Seconds within which a batch should be put: *finish* is checked only between batches."""
+SHORT, LONG = 0.25, 0.5
+"""Seconds within which a batch should be put: *finish* is checked only between batches.
+
+Whatever takes less than the first may be doubled, since a target may take as long for a few records
+as for many."""
 
 T = TypeVar("T")
 
@@ -69,6 +75,7 @@ class SinkLoop(LeaseLoop[SinkLease]):
         self._given: dict[Position, tuple[int, int]] = {}
         self._held = False
         """Whether the task has left records for a later flush."""
+        self._waits = Waits(self._progress, lease.secrets)
 
     def _outcome(self) -> dict[str, Any]:
         return {
@@ -87,8 +94,9 @@ class SinkLoop(LeaseLoop[SinkLease]):
         self._producer = producer
         starts = {(a.topic, a.partition): a.offset for a in lease.assignments}
         self._keep_starts()
+        wanted = _wanted(lease, self._heartbeat.leases())
         # The reader first: it fetches ahead while the task starts.
-        with closing(TopicReader(lease.connection, starts, **_wanted(lease))) as reader:
+        with closing(TopicReader(lease.connection, starts, **wanted)) as reader:
             try:
                 self._retrying(lambda: task.start(lease.config))
                 task.open(Assignments(lease.assignments, lease.committed, lease.epoch))
@@ -108,8 +116,10 @@ class SinkLoop(LeaseLoop[SinkLease]):
         return {(a.topic, a.partition): (a.offset, a.metadata) for a in self._lease.assignments}
 
     def _read_until_over(self, task: SinkTask, reader: TopicReader) -> None:
+        pause = self._pauses.after(dry=False)
         while not self._over():
-            batches = self._read(task, reader)
+            batches = self._read(task, reader, pause)
+            pause = self._pauses.after(dry=not batches)
             self._put_all(task, reader, batches)
             self._progress.note(dry=not batches and not self._held)
             # Without records, the reader may still have moved, past markers and aborted records.
@@ -121,9 +131,9 @@ class SinkLoop(LeaseLoop[SinkLease]):
         self._commit_reached(task, reader)
         self._commits.settle()
 
-    def _read(self, task: SinkTask, reader: TopicReader) -> list[pa.RecordBatch]:
+    def _read(self, task: SinkTask, reader: TopicReader, patience: float) -> list[pa.RecordBatch]:
         try:
-            return reader.read(self._most, self._lease.limits.poll_pause)
+            return reader.read(self._most, patience)
         except KafkaFault:
             self._commit_at_last(task, reader)
             raise
@@ -179,8 +189,8 @@ class SinkLoop(LeaseLoop[SinkLease]):
         self._count(raw.num_rows, raw.column("value").nbytes)
         self._progress.taken += raw.num_rows
         self._progress.topics.note([raw.column("topic")[0].as_py()])
-        decoded, bad = self._decoded(raw)
-        for batch in decoded:
+        batches, bad = self._decoded(raw)
+        for batch in batches:
             refused = self._put(task, raw, batch)
             if refused is not None:
                 bad = refused
@@ -200,31 +210,30 @@ class SinkLoop(LeaseLoop[SinkLease]):
         if seconds > LONG or self._queued_bytes() > 2 * self._pace.most_bytes:
             self._most = max(1, self._most // 2)
         elif seconds < SHORT and rows * 2 > self._most:
-            self._most = min(self._limit, self._most * 2)
+            factor = 4 if seconds < SHORT / 4 else 2
+            self._most = min(self._limit, self._most * factor)
 
     def _decoded(self, raw: pa.RecordBatch) -> tuple[list[pa.RecordBatch], StageError | None]:
         """Decoded and transformed, without the records that cause errors.
 
         If none may be left out: up to the first of them, with its error.
         """
-        bad: StageError | None = None
-        left = raw
-        while left.num_rows:
-            try:
-                return self._decoded_now(left), bad
-            except StageError as error:
-                if self._lease.tolerance.all_errors:
-                    self._set_aside(left, error.row, error)
-                    left = without(left, error.row)
-                else:
-                    bad, left = error, left.slice(0, error.row)
-        return [], bad
+
+        def set_aside(row: int, error: StageError) -> None:
+            self._set_aside(raw, row, error)
+
+        tolerant = self._lease.tolerance.all_errors
+        return decoded(raw, self._decoded_now, set_aside if tolerant else None)
 
     def _decoded_now(self, raw: pa.RecordBatch) -> list[pa.RecordBatch]:
         """DecodingError for any error that is not the fault of a record: nothing was put."""
         pipeline, tolerance = self._pipeline, self._lease.tolerance
+
+        def decode() -> list[pa.RecordBatch]:
+            return list(pipeline.decode(raw))
+
         try:
-            return retried(lambda: list(pipeline.decode(raw)), tolerance, self._heartbeat)
+            return retried(decode, tolerance, self._heartbeat, self._waits)
         except (StageError, KafkaFault):
             raise
         except Exception as error:
@@ -235,21 +244,19 @@ class SinkLoop(LeaseLoop[SinkLease]):
 
         If none may be left out: up to the first of them, with the error of that row of ``raw``.
         """
-        bad: StageError | None = None
-        while batch.num_rows:
-            try:
-                self._put_once(task, batch)
-                self._note_given(position_of(raw), batch.column("offset"))
-                break
-            except RecordError as error:
-                offset = batch.column("offset")[error.row]
-                failed = StageError(error, "TASK_PUT", type(task), _row_at(raw, offset))
-                if self._lease.tolerance.all_errors:
-                    self._set_aside(raw, failed.row, failed)
-                    batch = without(batch, error.row)
-                else:
-                    bad, batch = failed, batch.slice(0, error.row)
-        return bad
+
+        def attempt(start: int, end: int) -> None:
+            part = batch.slice(start, end - start)
+            self._put_once(task, part)
+            self._note_given(position_of(raw), part.column("offset"))
+
+        for row, error in refusals(batch.num_rows, attempt, RecordError):
+            at = _row_at(raw, batch.column("offset")[row])
+            bad = StageError(error, "TASK_PUT", type(task), at)
+            if not self._lease.tolerance.all_errors:
+                return bad
+            self._set_aside(raw, at, bad)
+        return None
 
     def _set_aside(self, raw: pa.RecordBatch, row: int, error: StageError) -> None:
         """Skip a bad record, or fail if errors are not tolerated."""
@@ -273,10 +280,13 @@ class SinkLoop(LeaseLoop[SinkLease]):
         """Retry a call that raises RetriableError, until told to finish."""
         while True:
             try:
-                return call()
+                result = call()
+                self._waits.over()
+                return result
             except RetriableError as error:
                 self._progress.step()
                 self._progress.retries += 1
+                self._waits.note(error)
                 if self._heartbeat.over:
                     raise LeaseLost(f"told to finish while retrying: {error}") from error
                 time.sleep(error.retry_after)
@@ -323,16 +333,13 @@ class SinkLoop(LeaseLoop[SinkLease]):
     def _commit(self, ends: dict[Position, Committed], began: float) -> None:
         lease, size, letters = self._lease, self._dead.waiting_bytes, self._dead.take_letters()
         offsets = [(*position, *committed) for position, committed in ends.items()]
-        own = [GroupOffsets(lease.group_metadata, offsets)] if offsets else []
-        groups = [*own, lease.membership.offsets()]
+        groups = [GroupOffsets(lease.group_metadata, offsets)] if offsets else []
 
         def commit() -> None:
             self._dead_letter_topic.ensure({letter[0] for letter in letters})
             for topic, value, key, headers, timestamp in letters:
                 self._producer.send(topic, value, key, headers=headers, timestamp=timestamp)
-            for key, copy in self._copies(ends):
-                where = lease.copy_partition
-                self._producer.send(lease.copy_topic, copy, key, partition=where)
+            send_copies(self._producer, lease, ends)
             self._deliver(self._producer, size, [], groups)
 
         def committed() -> None:
@@ -350,6 +357,9 @@ class SinkLoop(LeaseLoop[SinkLease]):
             for _ in range(MAX_ABORTS - 1):
                 try:
                     return commit()
+                except GenerationChanged as error:
+                    self._progress.aborts += 1
+                    self._renew(error)
                 except TransactionAborted as error:
                     self._progress.aborts += 1
                     if not error.passing:
@@ -358,19 +368,12 @@ class SinkLoop(LeaseLoop[SinkLease]):
 
         return repeated
 
-    def _copies(self, ends: dict[Position, Committed]) -> Iterable[tuple[bytes, bytes]]:
-        sink = SinkGroup(self._lease.connector, self._lease.group)
-        for (topic, partition), (end, metadata) in ends.items():
-            key = copy_key(sink, topic, partition)
-            value = copy_value(end, metadata, self._lease.topic_ids.get(topic))
-            yield key, value
-
 
 def _row_at(raw: pa.RecordBatch, offset: pa.Scalar) -> int:
     return int(raw.column("offset").index(offset).as_py())
 
 
-def _wanted(lease: SinkLease) -> dict[str, Any]:
+def _wanted(lease: SinkLease, leases: int = 1) -> dict[str, Any]:
     """How to read, and whether headers and timestamps, which are costly, are needed."""
     task, pipeline = lease.task_class, lease.pipeline
     assert isinstance(pipeline, Pipeline)  # noqa: S101 (its settings are resolved)
@@ -379,5 +382,5 @@ def _wanted(lease: SinkLease) -> dict[str, Any]:
     return {
         "headers": task.wants_headers or pipeline.predicated or kept,
         "timestamps": task.wants_timestamps or bool(pipeline.transforms) or kept,
-        "settings": lease.consumer_settings,
+        "settings": {**consumer_settings(leases), **lease.consumer_settings},
     }

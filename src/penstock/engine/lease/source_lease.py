@@ -20,11 +20,11 @@ from penstock.engine.lease.lease import KeyedOffset, MovedOffset, SourceLease
 from penstock.engine.lease.lease_loop import LeaseLoop
 from penstock.engine.lease.new_topics import NewTopics, TopicGroup
 from penstock.engine.lease.producing import produce, topics_in
-from penstock.engine.lease.retrying import retried
+from penstock.engine.lease.retrying import Waits, retried
 from penstock.engine.lease.source_letters import Offsets, SourceLetters, offsets_of
 from penstock.engine.pipeline.pipeline import Encoded
 from penstock.engine.pipeline.stage_error import StageError
-from penstock.kafka.errors import KafkaFault, TransactionAborted
+from penstock.kafka.errors import GenerationChanged, KafkaFault, TransactionAborted
 from penstock.kafka.json_forms import dump
 from penstock.kafka.offset_keys import in_order, offset_key
 from penstock.kafka.transactions import Transactions
@@ -52,6 +52,7 @@ class SourceLoop(LeaseLoop[SourceLease]):
         }
         self._new_topics = NewTopics(lease.topic_groups, lease.connection, lease.admin_settings)
         self._letters = SourceLetters(lease)
+        self._waits = Waits(self._progress, lease.secrets)
         self._unsent: list[Letter] = []
         self._letter_topic = NewTopics(
             (TopicGroup("dead letters", 1, lease.tolerance.dead_letter_replication, (".*",)),),
@@ -73,18 +74,23 @@ class SourceLoop(LeaseLoop[SourceLease]):
                 task.start(self._lease.config, self._reader())
                 self._poll_until_over(task, producer)
                 return
-            except TransactionAborted:
-                self._progress.aborts += 1
-                self._pending = {}
-                self._unsent = []
-                self._letters.forget()
-                self._begin_anew()
+            except (TransactionAborted, GenerationChanged) as error:
+                self._roll_back()
                 aborts = 1 if self._progress.transactions > committed else aborts + 1
                 committed = self._progress.transactions
                 if aborts == MAX_ABORTS:
                     raise
+                if isinstance(error, GenerationChanged):
+                    self._renew(error)
             finally:
                 task.stop()
+
+    def _roll_back(self) -> None:
+        self._progress.aborts += 1
+        self._pending = {}
+        self._unsent = []
+        self._letters.forget()
+        self._begin_anew()
 
     def _reader(self) -> OffsetReader:
         return OffsetReader((p, o) for _, p, o in self._positions.values())
@@ -97,9 +103,10 @@ class SourceLoop(LeaseLoop[SourceLease]):
                 self._produce(task, producer, batch)
             if self._commit_due(dry=not batches):
                 self._commit(task, producer)
+            pause = self._pauses.after(dry=not batches)
             if not batches:
                 self._commits.settle()
-                self._heartbeat.finish.wait(self._lease.limits.poll_pause)
+                self._heartbeat.finish.wait(pause)
         self._raise_if_orphaned()
         for polled in task.finish():
             for batch in self._counted(self._batches(task, polled), time.monotonic()):
@@ -128,10 +135,12 @@ class SourceLoop(LeaseLoop[SourceLease]):
         task.batch_bytes = self._room()
         try:
             batches = self._batches(task, task.poll())
+            self._waits.over()
         except RecordError as error:
             batches = [self._unread(task, error)]
         except RetriableError as error:
             self._progress.retries += 1
+            self._waits.note(error)
             self._heartbeat.finish.wait(error.retry_after)
             batches = []
         self._progress.note(dry=not batches and not task.busy and not self._waiting())
@@ -143,7 +152,7 @@ class SourceLoop(LeaseLoop[SourceLease]):
         Only a fraction, since it is polled during a commit, which may show that the link has
         become slower.
         """
-        return min(SourceTask.batch_bytes, self._pace.most_bytes // BATCHES)
+        return min(SourceTask.batch_bytes, self._most_queued() // BATCHES)
 
     def _queued_bytes(self) -> int:
         return self._bytes
@@ -197,7 +206,7 @@ class SourceLoop(LeaseLoop[SourceLease]):
             self._letters.forget()
             return pipeline.encode(batch.records, partial(self._bad, batch.offsets))
 
-        return retried(encode, tolerance, self._heartbeat)
+        return retried(encode, tolerance, self._heartbeat, self._waits)
 
     def _bad(self, offsets: Offsets, batch: pa.RecordBatch, error: StageError) -> None:
         self._progress.bad_records += 1
@@ -256,8 +265,7 @@ class SourceLoop(LeaseLoop[SourceLease]):
             self._progress.given += records
             task.committed([(partition, offset) for _, partition, offset in pending.values()])
 
-        members = [lease.membership.offsets()]
-        commit = partial(self._deliver, producer, self._bytes, offsets, members)
+        commit = partial(self._deliver, producer, self._bytes, offsets, [])
         paced = self._paced(self._bytes, self._began, commit)
         self._begin_commit(time.monotonic(), paced, committed)
         self._pending = {}

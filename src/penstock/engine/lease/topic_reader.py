@@ -7,6 +7,7 @@ read again forever.
 
 from __future__ import annotations
 
+import contextvars
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 from confluent_kafka import KafkaError
 
+from penstock.engine.lease.buffers import consumer_settings
 from penstock.kafka.client_errors import LOGIN_REFUSED, gets_over, login_refused
 from penstock.kafka.clients import Connection
 from penstock.kafka.column_consumer import Signal
@@ -29,8 +31,7 @@ from penstock.kafka.errors import (
 from penstock.kafka.topics import Position
 
 SETTINGS: dict[str, Any] = {
-    "fetch.message.max.bytes": 8 * 1024 * 1024,
-    "queued.max.messages.kbytes": 32 * 1024,
+    **consumer_settings(leases=1),
     # How long the client pauses once that many are queued; its default is a whole second.
     "fetch.queue.backoff.ms": 5,
 }
@@ -106,7 +107,8 @@ class TopicReader:
 
     def _take_ahead(self, most: int, patience: float) -> Future[Taken]:
         """Prepare the next columns while the lease works on the previous ones."""
-        return self._thread.submit(self._consumer.take, most, patience)
+        context = contextvars.copy_context()
+        return self._thread.submit(context.run, self._consumer.take, most, patience)
 
     def close(self) -> None:
         """Stop reading; records fetched ahead count as not read."""

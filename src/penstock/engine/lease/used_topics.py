@@ -8,30 +8,32 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 MOST_PER_BEAT = 1000
 """Keeps a message far below the longest that the worker accepts."""
 
 
 class UsedTopics:
-    """Recorded by the lease, sent by its heartbeat's thread. Thread-safe."""
+    """Recorded by the lease, sent by its carrier's threads. Thread-safe."""
 
-    def __init__(self) -> None:
+    def __init__(self, tell: Callable[[], None] = lambda: None) -> None:
+        """``tell`` is called when a topic should not wait for the next message; never blocks."""
         self._lock = threading.Lock()
+        self._tell = tell
         self._ever: set[str] = set()
         self._untold: set[str] = set()
         self._on_their_way: deque[set[str]] = deque()
-        self.urgent = False
-        """Whether there is a topic never reported before: it should not wait for the next beat."""
 
     def note(self, topics: Iterable[str]) -> None:
         """Records of these topics have just moved."""
         with self._lock:
             new = {*topics}
-            self.urgent = self.urgent or not new <= self._ever
+            first = not new <= self._ever
             self._ever |= new
             self._untold |= new
+        if first:
+            self._tell()
 
     def tell(self) -> list[str]:
         """For the next message: what was used since the last one."""
@@ -39,7 +41,6 @@ class UsedTopics:
             told = sorted(self._untold)[:MOST_PER_BEAT]
             self._untold.difference_update(told)
             self._on_their_way.append({*told})
-            self.urgent = self.urgent and bool(self._untold)
             return told
 
     def heard(self) -> None:

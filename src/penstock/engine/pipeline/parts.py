@@ -38,9 +38,9 @@ class Part:
         """The rows with these numbers, which are ascending."""
         return Part(self.batch.take(pa.array(rows)), self.places[rows])
 
-    def without(self, row: int) -> Part:
-        """All rows but one."""
-        return self.taken(np.delete(np.arange(self.batch.num_rows), row))
+    def without(self, rows: int | Sequence[int]) -> Part:
+        """All other rows."""
+        return self.taken(np.delete(np.arange(self.batch.num_rows), rows))
 
     def runs(self) -> list[tuple[int, int]]:
         """(start, stop) of rows that are neighbours: no other row has a place between them."""

@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+import numpy as np
 import pyarrow as pa
 
 from penstock.engine.pipeline.parts import Part, consecutive, together
 from penstock.engine.pipeline.per_topic import encoded_column
 from penstock.engine.pipeline.predicated import Predicated
+from penstock.engine.pipeline.refusals import refusals
 from penstock.engine.pipeline.stage_error import StageError, at_stage
 from penstock.sdk.batches import record_batch
 from penstock.sdk.converters import Converter, Decoded
@@ -115,20 +117,30 @@ def _named(step: Predicated, part: Part, raw: pa.RecordBatch) -> list[Part]:
 
 
 def _tolerantly(step: Callable[[Part], T], part: Part, bad: Bad | None) -> T:
-    while True:
-        try:
-            return step(part)
-        except StageError as error:
-            if bad is None:
-                raise
-            bad(part.batch, error)
-            part = part.without(error.row)
+    try:
+        return step(part)
+    except StageError:
+        if bad is None:
+            raise
+    return step(_good(step, part, bad))
 
 
-def without(batch: pa.RecordBatch, row: int) -> pa.RecordBatch:
-    """``batch`` but for one of its rows."""
-    kept = [i for i in range(batch.num_rows) if i != row]
-    return batch.take(pa.array(kept, pa.int64()))
+def _good(step: Callable[[Part], object], part: Part, bad: Bad) -> Part:
+    """The part without the rows that the step refuses."""
+    refused = []
+
+    def attempt(start: int, end: int) -> None:
+        step(part.rows(start, end))
+
+    for row, error in refusals(part.batch.num_rows, attempt, StageError):
+        bad(part.batch.slice(row - error.row), error)
+        refused.append(row)
+    return part.without(refused)
+
+
+def without(batch: pa.RecordBatch, rows: int | Sequence[int]) -> pa.RecordBatch:
+    """``batch`` but for some of its rows."""
+    return batch.take(pa.array(np.delete(np.arange(batch.num_rows), rows)))
 
 
 def _runs(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import time
 from collections.abc import Mapping, Sequence
@@ -11,16 +10,18 @@ from typing import ClassVar
 from penstock import __version__
 from penstock.plugins.databases import source_config as keys
 from penstock.plugins.databases.columns import TableId
-from penstock.plugins.databases.jdbc_source_task import TABLES, JdbcSourceTask
+from penstock.plugins.databases.first_load import LoadRange, Merge, load_of, without_loads
+from penstock.plugins.databases.jdbc_source_task import JdbcSourceTask
 from penstock.plugins.databases.jdbc_url import URL
 from penstock.plugins.databases.sessions import Session
 from penstock.plugins.databases.source_settings import SourceSettings
 from penstock.plugins.databases.table_offsets import PARTITION_KEYS, check_alteration
+from penstock.plugins.databases.table_share import TABLES, Work, to_text
 from penstock.plugins.files.file_jail import ROOTS
 from penstock.sdk.config import ConfigDef
 from penstock.sdk.connectors import SourceConnector
 from penstock.sdk.errors import ConfigError, PenstockError
-from penstock.sdk.offsets import OffsetReader, SourceOffset, SourcePartition
+from penstock.sdk.offsets import ChangedOffset, OffsetReader, SourceOffset, SourcePartition
 from penstock.sdk.tasks import SourceTask
 
 log = logging.getLogger(__name__)
@@ -30,7 +31,8 @@ class JdbcSourceConnector(SourceConnector):
     """Reads tables of PostgreSQL or SQLite, or the result of a query.
 
     Exactly once in the modes incrementing and timestamp, as long as rows appear in the order of
-    that column. Tables are dealt out to the tasks; new ones are found while it runs.
+    that column. Tables are dealt out to the tasks; new ones are found while it runs. If there are
+    more tasks than tables, the first load of a numbered table is divided among several.
     """
 
     config_def: ClassVar[ConfigDef] = keys.SOURCE_CONFIG
@@ -76,20 +78,39 @@ class JdbcSourceConnector(SourceConnector):
         if self._settings.query or not tasks:
             return None
         try:
-            tables = self._current_tables()
+            work = self._work(offsets, len(tasks))
         except PenstockError:
-            return None  # as above: tasks without tables list them, and fail
-        dealt = [tables[place :: len(tasks)] for place in range(len(tasks))]
-        return [{TABLES: json.dumps([[t.schema, t.table] for t in share])} for share in dealt]
+            return None  # as above: tasks without a share tell what is wrong
+        return [{TABLES: to_text(work[place :: len(tasks)])} for place in range(len(tasks))]
+
+    def _work(self, offsets: OffsetReader, tasks: int) -> list[Work]:
+        """Each table; in its place the ranges of its first load, if there are tasks for them."""
+        tables = self._current_tables()
+        parts = -(-tasks // len(tables)) if tables else 0
+        return [work for table in tables for work in self._work_of(table, offsets, parts)]
+
+    def _work_of(self, table: TableId, offsets: OffsetReader, parts: int) -> list[Work]:
+        load = load_of(table, offsets, wanted=self._settings.read[keys.MODE] == "incrementing")
+        if isinstance(load, Merge):
+            return [Work(table, merge=load)]
+        found = load or self._ranges(table, offsets, parts)
+        return [Work(table, part) for part in found] or [Work(table)]
+
+    def _ranges(self, table: TableId, offsets: OffsetReader, parts: int) -> list[LoadRange]:
+        try:
+            return self._settings.ranges(self._session, table, offsets, parts)
+        except PenstockError:
+            return []  # the task that gets the table tells what is wrong with it
 
     def alter_offsets(
         self,
         config: Mapping[str, str],
         offsets: Sequence[tuple[SourcePartition | None, SourceOffset | None]],
-    ) -> bool:
+    ) -> Sequence[ChangedOffset]:
         for partition, offset in offsets:
             check_alteration(partition, offset)
-        return True
+        known = [(partition, offset) for partition, offset in offsets if partition is not None]
+        return list(without_loads(self.committed, known))
 
     def stop(self) -> None:
         if hasattr(self, "_session"):

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final
 
 from penstock.plugins.databases import source_config as keys
-from penstock.plugins.databases.columns import TableId
 from penstock.plugins.databases.relation_reader import RelationReader
 from penstock.plugins.databases.sessions import Session
 from penstock.plugins.databases.source_settings import SourceSettings
-from penstock.sdk.batches import SourceBatch
+from penstock.plugins.databases.table_share import TABLES, Work, from_text
+from penstock.sdk.batches import SourceBatch, offsets_only
 from penstock.sdk.errors import RetriableError, UserError
-from penstock.sdk.offsets import OffsetReader, canonical
+from penstock.sdk.offsets import ChangedOffset, OffsetReader, canonical
 from penstock.sdk.tasks import SourceTask
 
-TABLES: Final = "penstock.tables"
-"""The key, in a task's configuration, of its share of the tables."""
 MOST_ROWS: Final = 20_000
 FIRST_ROWS: Final = 2_000
 
@@ -26,8 +23,9 @@ FIRST_ROWS: Final = 2_000
 class Turn:
     """One table's place in the round: when it is due, and its reader once it was described."""
 
-    def __init__(self, table: TableId | None) -> None:
-        self.table = table
+    def __init__(self, work: Work | None) -> None:
+        self.work = work
+        self.merge = None if work is None else work.merge
         self.reader: RelationReader | None = None
         self.due_at = float("-inf")
 
@@ -48,7 +46,7 @@ class JdbcSourceTask(SourceTask):
 
     def poll(self) -> SourceBatch | None:
         if self._turns is None:
-            self._turns = [Turn(table) for table in self._tables()]
+            self._turns = [Turn(work) for work in self._works()]
         now = time.monotonic()
         for turn in [turn for turn in self._turns if turn.due_at <= now]:
             batch = self._next(turn)
@@ -62,12 +60,14 @@ class JdbcSourceTask(SourceTask):
         if hasattr(self, "_session"):
             self._session.close()
 
-    def _tables(self) -> list[TableId | None]:
+    def _works(self) -> list[Work | None]:
         if self._settings.query:
             return [None]
-        if self._share is not None:
-            return [TableId(schema, name) for schema, name in json.loads(self._share)]
-        return list(self._settings.choice.tables(self._session, self._settings.dialect))
+        if self._share is None:
+            # The connector could not divide the tables: what is wrong shows here too, or is over.
+            self._settings.choice.tables(self._session, self._settings.dialect)
+            return []
+        return list(from_text(self._share))
 
     def _next(self, turn: Turn) -> SourceBatch | None:
         """What comes next of a table; one that was altered meanwhile is described anew."""
@@ -83,8 +83,11 @@ class JdbcSourceTask(SourceTask):
             return self._read(turn)
 
     def _read(self, turn: Turn) -> SourceBatch | None:
+        if turn.work is not None and turn.merge is not None:
+            merge, turn.merge = turn.merge, None
+            return self._merged(merge.changes(turn.work.table))
         if turn.reader is None:
-            turn.reader = self._reader(turn.table)
+            turn.reader = self._reader(turn.work)
         batch = turn.reader.next(self._session, self._rows())
         if batch is not None:
             for partition, offset in batch.offsets:
@@ -92,11 +95,20 @@ class JdbcSourceTask(SourceTask):
             self._row_bytes = batch.records.nbytes / max(1, batch.records.num_rows)
         return batch
 
-    def _reader(self, table: TableId | None) -> RelationReader:
+    def _merged(self, changes: Sequence[ChangedOffset]) -> SourceBatch:
+        for partition, offset in changes:
+            self._offsets.pop(canonical(partition), None)
+            if offset is not None:
+                self._offsets[canonical(partition)] = dict(partition), dict(offset)
+        return offsets_only(changes)
+
+    def _reader(self, work: Work | None) -> RelationReader:
         offsets = OffsetReader(self._offsets.values())
-        if table is None:
+        if work is None:
             return self._settings.query_reader(self._session, offsets)
-        return self._settings.table_reader(self._session, table, offsets)
+        if work.part is not None:
+            return self._settings.range_reader(self._session, work.table, work.part, offsets)
+        return self._settings.table_reader(self._session, work.table, offsets)
 
     def _rows(self) -> int:
         if self._rows_set:

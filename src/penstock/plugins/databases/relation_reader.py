@@ -10,7 +10,9 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from penstock.plugins.databases.columns import TableId
 from penstock.plugins.databases.dialect import Dialect
+from penstock.plugins.databases.first_load import LoadRange
 from penstock.plugins.databases.row_records import RowRecords
 from penstock.plugins.databases.row_search import RowSearch
 from penstock.plugins.databases.sessions import Session
@@ -77,6 +79,30 @@ class NewRows(RelationReader):
         after = self._search.after(read, self._offset)
         batch = self._batch(read, after.to_json())
         self._offset, self._unmarked = after, False
+        return batch
+
+
+class RangeRows(RelationReader):
+    """The rows of one range of a first load; it ends with an offset that says so."""
+
+    def __init__(
+        self, records: RowRecords, table: TableId, search: RowSearch, part: LoadRange, at: RowOffset
+    ) -> None:
+        super().__init__(records, part.partition(table))
+        self._search, self._part, self._offset = replace(search, until=part.until), part, at
+
+    def waits(self, session: Session) -> bool:
+        return self._offset != RowOffset(self._part.until)
+
+    def next(self, session: Session, rows: int) -> SourceBatch | None:
+        if not self.waits(session):
+            return None
+        sql, parameters = self._search.rows(self._offset, rows)
+        read = session.query(sql, parameters, doing=self._doing)
+        full = read.num_rows >= rows
+        at = self._search.after(read, self._offset) if full else RowOffset(self._part.until)
+        batch = self._batch(read, self._part.offset(at))
+        self._offset = at
         return batch
 
 

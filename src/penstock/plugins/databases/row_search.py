@@ -23,6 +23,8 @@ class RowSearch:
     times: tuple[Column, ...]
     delay_ms: int = 0
     suffix: str = ""
+    until: int | None = None
+    """The last number to read; None for all."""
 
     def rows(self, offset: RowOffset, limit: int) -> tuple[str, list[Any]]:
         """A query for the next rows, in order, and its parameters.
@@ -85,7 +87,17 @@ class RowSearch:
         name = quote(self.number.name)
         if offset.incrementing is None:
             return f"{name} IS NOT NULL", []
-        return f"{name} > {self.dialect.parameter(1)}", [offset.incrementing]
+        later = f"{name} > {self.dialect.parameter(1)}"
+        if self.until is None:
+            return later, [offset.incrementing]
+        last = f"{name} <= {self.dialect.parameter(2)}"
+        return f"{later} AND {last}", [offset.incrementing, self.until]
+
+    def span(self) -> str:
+        """A query for the least and the greatest number."""
+        assert self.number is not None  # noqa: S101 (asked only with one)
+        name = quote(self.number.name)
+        return f"SELECT min({name}) AS low, max({name}) AS high FROM {self.relation.sql}"
 
     def _last_time(self, condition: str, limit: int) -> str:
         some = f"SELECT {self._time} AS t FROM {self.relation.sql} WHERE {condition}"

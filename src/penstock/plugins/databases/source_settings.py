@@ -10,11 +10,13 @@ from typing import Any, Final
 from penstock.plugins.databases import source_config as keys
 from penstock.plugins.databases.columns import Column, Relation, TableId
 from penstock.plugins.databases.dialect import Dialect
+from penstock.plugins.databases.first_load import LoadRange, cut
 from penstock.plugins.databases.jdbc_url import SQLITE, URL, Database, database
 from penstock.plugins.databases.postgres_dialect import PostgresDialect
 from penstock.plugins.databases.postgres_types import TypeOptions
 from penstock.plugins.databases.relation_reader import (
     NewRows,
+    RangeRows,
     RelationReader,
     WholeResult,
     WholeTable,
@@ -35,7 +37,7 @@ from penstock.sdk.errors import ConfigError, UserError
 from penstock.sdk.offsets import OffsetReader
 
 TIMES: Final = ("timestamp", "timestamptz", "date")
-INTEGERS: Final = ("int2", "int4", "int8", "numeric")
+COUNTABLE: Final = ("int2", "int4", "int8")
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,33 @@ class SourceSettings:
         self, session: Session, table: TableId, offsets: OffsetReader
     ) -> RelationReader:
         """A reader of a table, as it is now."""
+        records = self._records(session, table)
+        partition = known_partition(table, offsets)
+        return self._reader(session, records, partition, offsets.get(partition))
+
+    def range_reader(
+        self, session: Session, table: TableId, part: LoadRange, offsets: OffsetReader
+    ) -> RelationReader:
+        """A reader of a range of a table's first load."""
+        records = self._records(session, table)
+        search = self._search(records.relation)
+        return RangeRows(records, table, search, part, part.reached(table, offsets))
+
+    def ranges(
+        self, session: Session, table: TableId, offsets: OffsetReader, parts: int
+    ) -> list[LoadRange]:
+        """How to load a table of which nothing was read; none if it is better read as a whole."""
+        if self.read[keys.MODE] != "incrementing" or parts < 2 or self.read[keys.QUERY_SUFFIX]:
+            return []
+        if offsets.get(known_partition(table, offsets)) is not None:
+            return []
+        search = self._search(self._records(session, table).relation)
+        if search.number is None or search.number.type not in COUNTABLE:
+            return []
+        (span,) = session.rows(search.span(), doing=f"measuring table {table}")
+        return cut(span["low"], span["high"], parts)
+
+    def _records(self, session: Session, table: TableId) -> RowRecords:
         relation = self.dialect.table(session, table)
         if relation is None:
             raise UserError(
@@ -93,9 +122,7 @@ class SourceSettings:
                 f"'{keys.WHITELIST}'."
             )
         topic = f"{self.read[keys.TOPIC_PREFIX]}{table.table}"
-        records = RowRecords.of(relation, topic, self.read[keys.KEY_COLUMNS] or ())
-        partition = known_partition(table, offsets)
-        return self._reader(session, records, partition, offsets.get(partition))
+        return RowRecords.of(relation, topic, self.read[keys.KEY_COLUMNS] or ())
 
     def _reader(
         self,

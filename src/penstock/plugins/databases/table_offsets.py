@@ -13,7 +13,7 @@ from penstock.sdk.offsets import OffsetReader, SourceOffset, SourcePartition
 TABLE: Final = "table"
 PROTOCOL: Final = "protocol"
 QUERY_PARTITION: Final = {"query": "query"}
-PARTITION_KEYS: Final = (PROTOCOL, TABLE, "query")
+PARTITION_KEYS: Final = (PROTOCOL, TABLE, "query", "range")
 
 INCREMENTING: Final = "incrementing"
 TIMESTAMP: Final = "timestamp"
@@ -21,7 +21,13 @@ NANOS: Final = "timestamp_nanos"
 BULK_STARTED: Final = "bulk.started"
 BULK_PAGE: Final = "bulk.page"
 BULK_DONE: Final = "bulk.done"
-_NUMBERS: Final = (INCREMENTING, TIMESTAMP, NANOS, BULK_STARTED, BULK_PAGE)
+RANGE: Final = "range"
+RANGE_LOW: Final = "range.low"
+RANGE_HIGH: Final = "range.high"
+_NUMBERS: Final = (INCREMENTING, TIMESTAMP, NANOS, BULK_STARTED, BULK_PAGE, RANGE_LOW, RANGE_HIGH)
+
+
+_RANGE_KEYS: Final = {INCREMENTING, RANGE_LOW, RANGE_HIGH}
 
 
 def table_partition(table: TableId) -> SourcePartition:
@@ -35,7 +41,8 @@ def known_partition(table: TableId, offsets: OffsetReader) -> SourcePartition:
     if offsets.get(usual) is not None:
         return usual
     ending = f".{table}"
-    others = (p for p, _ in offsets if str(p.get(TABLE, "")).endswith(ending))
+    named = (p for p, _ in offsets if RANGE not in p)
+    others = (p for p in named if str(p.get(TABLE, "")).endswith(ending))
     return next(others, usual)
 
 
@@ -100,6 +107,11 @@ def check_alteration(partition: SourcePartition | None, offset: SourceOffset | N
         value = (offset or {}).get(key)
         if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
             raise OffsetError(f'"{key}" must be an integer.')
+    if offset is not None and RANGE in (partition or {}) and not offset.keys() >= _RANGE_KEYS:
+        raise OffsetError(
+            f'The offset of a "{RANGE}" of a first load can only be set to what it was, or reset. '
+            'To move the table, set the offset of {"protocol": "1", "table": "schema.table"}.'
+        )
     if offset is not None and not any(key in offset for key in _NUMBERS):
         raise OffsetError(
             f'An offset must have "{INCREMENTING}", "{TIMESTAMP}" or both, as the mode needs; '

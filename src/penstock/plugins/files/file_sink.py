@@ -43,10 +43,7 @@ class FileStreamSinkConnector(SinkConnector):
 
     def start(self, config: Mapping[str, str]) -> None:
         required_path(_path(config), _NO_FILE)
-        self._config = dict(config)
-
-    def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
-        return [dict(self._config) for _ in range(max_tasks)]
+        super().start(config)
 
     def alter_offsets(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Callable
 from typing import IO, Any, Final
@@ -20,6 +21,9 @@ from penstock.sdk.schema import DATE, DECIMAL, TIME, TIMESTAMP, Schema, SchemaTy
 
 MARKER: Final = b"penstock-objects"
 """Between blocks; the same in every file, so that a file written again has the same bytes."""
+
+STORED_SCHEMA: Final = "penstock.arrow.schema"
+"""The file's metadata that says of Connect's schemas what Avro's do not, as an Arrow schema."""
 
 _NAME: Final = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
 _PLAIN: Final = {
@@ -49,7 +53,8 @@ class AvroFormat(ObjectFormat):
         self._out = compressed(file, settings.compression)
         schema = parse_schema(AvroNames().record("ConnectRecord", self._schema))
         out: Any = self._out
-        self._writer = Writer(out, schema, sync_marker=MARKER)
+        told = {STORED_SCHEMA: base64.b64encode(self._schema.serialize()).decode()}
+        self._writer = Writer(out, schema, sync_marker=MARKER, metadata=told)
 
     def takes(self, batch: pa.RecordBatch) -> bool:
         schema = chosen_columns(batch.slice(0, 0), self._settings).schema

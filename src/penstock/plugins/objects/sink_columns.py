@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from penstock.plugins.objects.sink_config import SinkSettings
+from penstock.sdk.schema import Schema, to_field
 
 INSTANT = pa.timestamp("ms", "UTC")
+JSON: Final = Schema.string(optional=True, name="penstock.Json")
+"""Of a value without a schema, which is written as JSON text."""
 
 
 def chosen_columns(batch: pa.RecordBatch, settings: SinkSettings) -> pa.Table:
@@ -27,8 +32,9 @@ def chosen_columns(batch: pa.RecordBatch, settings: SinkSettings) -> pa.Table:
 
 def _field(batch: pa.RecordBatch, name: str) -> pa.Field:
     found = batch.schema.field(name)
-    kind = pa.string() if isinstance(found.type, pa.JsonType) else found.type
-    return found.with_type(INSTANT if name == "timestamp" else kind)
+    if isinstance(found.type, pa.JsonType):
+        return to_field(JSON, name)
+    return found.with_type(INSTANT) if name == "timestamp" else found
 
 
 def _column(batch: pa.RecordBatch, name: str) -> pa.Array:

@@ -31,7 +31,8 @@ SUFFIXES: Final = {"none": "", "gzip": ".gz", "snappy": ".snappy", "zstd": ".zst
 OLD_NAMES: Final = {"output_compression": COMPRESSION, "output_fields": FIELDS}
 
 
-def _known_fields(name: str, value: Any) -> None:
+def known_fields(name: str, value: Any) -> None:
+    """ConfigError unless each is a field of a record, and is there once."""
     wrong = [each for each in value if each.lower() not in ALL_FIELDS]
     if wrong or not value or len(set(value)) < len(value):
         allowed = ", ".join(ALL_FIELDS)
@@ -45,7 +46,9 @@ OBJECT_SINK_CONFIG: Final = STORE_CONFIG + ConfigDef(
         importance=Importance.HIGH,
         doc="The name of an object, with the variables {{topic}}, {{partition}}, {{start_offset}} "
         "(both with :padding=true for leading zeros) and {{timestamp:unit=yyyy}} (MM, dd, HH). It "
-        "must have the first three, or objects would replace each other. Unset: "
+        "must have the first three, or objects would replace each other. With {{key}} as well, "
+        "each key has objects of its own; with {{key}} and neither {{start_offset}} nor "
+        "{{timestamp}}, each key has one object with its latest record. Unset: "
         f"{DEFAULT_NAME}, with .avro for Avro and the ending of the compression.",
     ),
     ConfigKey(
@@ -68,7 +71,7 @@ OBJECT_SINK_CONFIG: Final = STORE_CONFIG + ConfigDef(
         FIELDS,
         Type.LIST,
         default=["value"],
-        validator=_known_fields,
+        validator=known_fields,
         importance=Importance.HIGH,
         doc="What is written of each record, in this order: key, value, offset, timestamp, "
         "headers. With all but the offset, records can be restored as they were.",
@@ -179,7 +182,9 @@ def settings_errors(config: Mapping[str, str]) -> Sequence[tuple[str, str]]:
     if not (values[MAX_RECORDS] or values[MAX_BYTES] or values[MAX_AGE]):
         found.append((MAX_AGE, f"set it, {MAX_RECORDS} or {MAX_BYTES}: no object would ever end"))
     try:
-        ObjectName(_template(values), values[TIMEZONE])
+        name = ObjectName(_template(values), values[TIMEZONE])
+        if name.latest and values[MAX_RECORDS] > 1:
+            found.append((MAX_RECORDS, f"0 or 1: by {TEMPLATE} an object has one record"))
     except ConfigError as error:
         found.append((error.key or TEMPLATE, str(error)))
     return found

@@ -85,7 +85,7 @@ class JsonFormat(TextFormat):
 
 
 class CsvFormat(TextFormat):
-    """A line a record and no header line; null is empty, and so is an empty text."""
+    """A line a record and no header line; null is empty, and an empty text is ``""``."""
 
     def texts(self, batch: pa.RecordBatch) -> pa.Array:
         columns: list[Any] = []
@@ -100,9 +100,8 @@ class CsvFormat(TextFormat):
             return pa.array([_header_texts(row) for row in column.to_pylist()], pa.string())
         if name == "offset":
             return pc.cast(column, pa.string())
-        rows = [None if row is None else row for row in _as_bytes(column)]
         made = _base64 if self._settings.base64 else _quoted
-        return pa.array(["" if row is None else made(row) for row in rows], pa.string())
+        return pa.array([_in_csv(row, made) for row in _as_bytes(column)], pa.string())
 
 
 def _as_bytes(column: pa.Array) -> list[bytes | None]:
@@ -112,6 +111,10 @@ def _as_bytes(column: pa.Array) -> list[bytes | None]:
     there = pc.is_valid(column).to_pylist()
     rows = zip(texts.to_pylist(), there, strict=True)
     return [str(text).encode() if valid else None for text, valid in rows]
+
+
+def _in_csv(row: bytes | None, made: Callable[[bytes], str]) -> str:
+    return "" if row is None else made(row) or '""'
 
 
 def _base64(data: bytes) -> str:
@@ -125,9 +128,9 @@ def _quoted(data: bytes) -> str:
 
 
 def _header_texts(headers: list[dict[str, Any]] | None) -> str:
-    """``key:value`` of each, both in base64, as Aiven writes them."""
-    pairs = ((header["key"].encode(), header["value"] or b"") for header in headers or ())
-    return ";".join(f"{_base64(key)}:{_base64(value)}" for key, value in pairs)
+    """``key:value`` of each, both in base64, as Aiven writes them; ``key`` where it is null."""
+    pairs = ((_base64(header["key"].encode()), header["value"]) for header in headers or ())
+    return ";".join(k if v is None else f"{k}:{_base64(v)}" for k, v in pairs)
 
 
 def json_records(batch: pa.RecordBatch, settings: SinkSettings) -> pa.Array:

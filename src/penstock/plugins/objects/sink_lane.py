@@ -12,18 +12,21 @@ from typing import Any
 import pyarrow as pa
 
 from penstock.plugins.objects.sink_config import SinkSettings
+from penstock.plugins.objects.sink_keyed import MOST_BYTES, MOST_RECORDS, KeyedObjects
 from penstock.plugins.objects.sink_object import FormatMaker, GrowingObject
 from penstock.plugins.objects.sink_plan import MOST_PLANNED, Begun, Plan, Planned
 from penstock.sdk.tasks import Assignment
 
 log = logging.getLogger(__name__)
 
+Growing = GrowingObject | KeyedObjects
+
 
 @dataclass
 class Sealed:
     """A complete object on its way."""
 
-    content: GrowingObject
+    content: Growing
     told: bool
     """Whether its plan is part of what was returned to be committed."""
     upload: Future[None] | None = None
@@ -46,7 +49,8 @@ class Lane:
         # An offset that was altered since then leaves nothing of the plan.
         self._redo = deque(each for each in plan.planned if each.start >= assignment.offset)
         self._begun = plan.begun
-        self.growing: GrowingObject | None = None
+        self._limits = _limits(settings)
+        self.growing: Growing | None = None
         self.sealed: deque[Sealed] = deque()
 
     def put(self, batch: pa.RecordBatch) -> None:
@@ -64,16 +68,23 @@ class Lane:
             if self._full(growing):
                 self.seal()
 
-    def _continues(self, growing: GrowingObject, batch: pa.RecordBatch) -> bool:
+    def _continues(self, growing: Growing, batch: pa.RecordBatch) -> bool:
         first = batch.column("offset")[0].as_py()
         return growing.takes(batch) and (growing.fixed is None or first < growing.fixed)
 
-    def _begin(self, batch: pa.RecordBatch) -> GrowingObject:
+    def _begin(self, batch: pa.RecordBatch) -> Growing:
         first = batch.column("offset")[0].as_py()
         redo = self._redone(first)
         begun = self._begun_at(first, batch) if redo is None else Begun(redo.start, 0, redo.time)
-        name = self._settings.name.render(*self._where, begun.start, begun.time)
-        return GrowingObject(begun, name, self._make, batch, redo.end if redo else None)
+        name, end = self._settings.name, redo.end if redo else None
+        if not name.keyed:
+            plain = name.render(*self._where, begun.start, begun.time)
+            return GrowingObject(begun, plain, self._make, batch, end)
+
+        def naming(key: str, start: int) -> str:
+            return name.render(*self._where, start, begun.time, key)
+
+        return KeyedObjects(begun, naming, self._make, end, latest=name.latest)
 
     def _redone(self, first: int) -> Planned | None:
         """The plan that this record belongs to; those before it have no records left."""
@@ -95,26 +106,26 @@ class Lane:
         event = batch.column("timestamp")[0].as_py() if self._settings.by_event else None
         return Begun(first, now, now if event is None else event)
 
-    def _room(self, growing: GrowingObject, batch: pa.RecordBatch) -> int:
+    def _room(self, growing: Growing, batch: pa.RecordBatch) -> int:
         """How many of these records belong to the object."""
         if growing.fixed is not None:
             offsets = batch.column("offset").to_numpy()
             return int(offsets.searchsorted(growing.fixed))
         rows: int = batch.num_rows
-        settings = self._settings
-        if settings.max_records:
-            rows = min(rows, settings.max_records - growing.records)
-        if settings.max_bytes:
-            left = settings.max_bytes - growing.bytes
+        most_records, most_bytes = self._limits
+        if most_records:
+            rows = min(rows, most_records - growing.records)
+        if most_bytes:
+            left = most_bytes - growing.bytes
             rows = min(rows, max(1, left * batch.num_rows // max(1, batch.nbytes)))
         return rows
 
-    def _full(self, growing: GrowingObject) -> bool:
+    def _full(self, growing: Growing) -> bool:
         if growing.fixed is not None:
             return growing.end >= growing.fixed
-        settings = self._settings
-        many = bool(settings.max_records) and growing.records >= settings.max_records
-        return many or bool(settings.max_bytes and growing.bytes >= settings.max_bytes)
+        most_records, most_bytes = self._limits
+        many = bool(most_records) and growing.records >= most_records
+        return many or bool(most_bytes and growing.bytes >= most_bytes)
 
     def seal_if_old(self) -> None:
         """Complete the object that grows if it has its age."""
@@ -132,8 +143,13 @@ class Lane:
             self.sealed.append(Sealed(growing, told=growing.fixed is not None))
 
     def due(self) -> list[Sealed]:
-        """Objects whose plan is committed, and that are not written yet."""
-        return [each for each in self.sealed if each.told and each.upload is None]
+        """Objects whose plan is committed, and that are not written yet.
+
+        Where one replaces another, in their order.
+        """
+        latest = self._settings.name.latest
+        sealed = list(self.sealed)[:1] if latest else self.sealed
+        return [each for each in sealed if each.told and each.upload is None]
 
     def written(self) -> int | None:
         """The offset after the last object that is written, with all before it; None if none is.
@@ -169,3 +185,13 @@ class Lane:
         for content in [*contents, self.growing]:
             if content is not None:
                 content.close()
+
+
+def _limits(settings: SinkSettings) -> tuple[int, int]:
+    """The most records and bytes of an object, or of a range with objects by key; 0 is no limit."""
+    most = settings.max_records, settings.max_bytes
+    if not settings.name.keyed:
+        return most
+    if settings.name.latest:
+        return MOST_RECORDS, MOST_BYTES
+    return min(most[0] or MOST_RECORDS, MOST_RECORDS), min(most[1] or MOST_BYTES, MOST_BYTES)

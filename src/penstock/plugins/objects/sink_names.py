@@ -26,7 +26,12 @@ class ObjectName:
             raise _invalid(template, "a variable is not closed, or not written as {{name}}")
         for name, option, value in found:
             _check(template, name, option, value)
-        missing = [name for name in _NEEDED if name not in {name for name, _, _ in found}]
+        names = {name for name, _, _ in found}
+        self.keyed = "key" in names
+        """Whether each key has objects of its own."""
+        self.latest = self.keyed and not names & {"start_offset", "timestamp"}
+        """Whether the object of a key is replaced by that of its next record."""
+        missing = [] if self.latest else [name for name in _NEEDED if name not in names]
         if missing:
             texts = ", ".join("{{" + name + "}}" for name in missing)
             raise _invalid(template, f"without {texts} objects would replace each other")
@@ -36,9 +41,15 @@ class ObjectName:
     def __str__(self) -> str:
         return f"{self._template} {self._zone}"
 
-    def render(self, topic: str, partition: int, start_offset: int, time: int) -> str:
-        """The name of the object that begins at ``start_offset``; ``time`` in milliseconds."""
+    def render(
+        self, topic: str, partition: int, start_offset: int, time: int, key: str = ""
+    ) -> str:
+        """The name of the object that begins at ``start_offset``; ``time`` in milliseconds.
+
+        ``key`` is as ``keys_in_names`` makes it.
+        """
         values = {"topic": topic, "partition": str(partition), "start_offset": str(start_offset)}
+        values["key"] = key
         moment = dt.datetime.fromtimestamp(time / 1000, self._zone)
 
         def text(match: re.Match[str]) -> str:
@@ -51,9 +62,7 @@ class ObjectName:
 
 
 def _check(template: str, name: str, option: str | None, value: str | None) -> None:
-    if name == "key":
-        raise _invalid(template, "{{key}} is not supported: name objects by their offsets")
-    if name not in (*_NEEDED, "timestamp"):
+    if name not in (*_NEEDED, "timestamp", "key"):
         raise _invalid(template, f"there is no variable {name}")
     padding = name in _DIGITS and option == "padding" and value in ("true", "false")
     unit = name == "timestamp" and option == "unit" and value in _UNITS

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from penstock.plugins.objects.envelope_config import ENVELOPE, ENVELOPE_CONFIG
+from penstock.plugins.objects.envelopes import restoring_class
 from penstock.plugins.objects.source_plan import virtual_bucket
 from penstock.plugins.objects.source_search import NumberOf, Rhythm
 from penstock.plugins.objects.store_config import STORE_CONFIG
@@ -52,8 +54,8 @@ OBJECT_SOURCE_CONFIG: Final = (
             doc="What the names of the objects to read look like: a regular expression with "
             "{{topic}}, {{partition}}, {{start_offset}}, {{timestamp}} and {{key}}, which must "
             "match the whole name, or what is behind its last / if it has none itself. Records of "
-            "an object whose name has {{partition}} go to that partition. Objects with other "
-            "names are not read.",
+            "an object whose name has {{partition}} go to that partition, and {{key}} is their "
+            "key, as the object sink writes it. Objects with other names are not read.",
         ),
         ConfigKey(
             INPUT_FORMAT,
@@ -141,6 +143,7 @@ OBJECT_SOURCE_CONFIG: Final = (
             doc=_UNUSED + "see ring.buffer.size.",
         ),
     )
+    + ENVELOPE_CONFIG
     + BytesTransformer.config_def
     + CsvTransformer.config_def
 )
@@ -167,7 +170,11 @@ def strategy_of(config: Mapping[str, str]) -> ObjectDistributionStrategy:
 
 def transformer_of(config: Mapping[str, str]) -> Transformer:
     """What makes records of an object."""
-    transformer = transformer_class(OBJECT_SOURCE_CONFIG.parse(config)[INPUT_FORMAT])()
+    values = OBJECT_SOURCE_CONFIG.parse(config)
+    made = transformer_class(values[INPUT_FORMAT])
+    if values[ENVELOPE]:
+        made = restoring_class(str(values[INPUT_FORMAT]).lower())
+    transformer = made()
     transformer.configure(config)
     return transformer
 

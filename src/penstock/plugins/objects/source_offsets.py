@@ -31,6 +31,10 @@ class ObjectEntry(S3OffsetManagerEntry):
         self.set_long(SIZE, found.size)
         self.set_long(MODIFIED, found.modified)
 
+    def is_about(self, version: ListedObject) -> bool:
+        """Whether it can be this version that was read; it is, where none was noted."""
+        return self.get_string(ETAG) in {None, version.etag}
+
     @property
     def listed(self) -> ListedObject:
         """As it was when it was begun; the etag is empty where that is not known."""

@@ -10,6 +10,8 @@ from typing import Any
 import obstore
 import pyarrow as pa
 
+from penstock.plugins.objects.keys_in_names import key_from_name
+from penstock.plugins.objects.source_bad_records import BadRecords, bad_record
 from penstock.plugins.objects.source_config import (
     COMPRESSION,
     OBJECT_SOURCE_CONFIG,
@@ -22,11 +24,11 @@ from penstock.plugins.objects.store import Storage, plain_errors
 from penstock.plugins.objects.stored_objects import ListedObject
 from penstock.sdk.batches import record_batch
 from penstock.sdk.distribution.name_template import FILE_NAME_TEMPLATE, NameTemplate
-from penstock.sdk.errors import ObjectError, RecordError
+from penstock.sdk.errors import ObjectError, RecordError, RetriableError
 from penstock.sdk.objects import ObjectContext
-from penstock.sdk.sources.s3_offset_entry import ETAG
+from penstock.sdk.sources.s3_offset_entry import DONE, ETAG
 from penstock.sdk.transformers.streams import decompressed, stream_of
-from penstock.sdk.transformers.transformer import TransformedColumns
+from penstock.sdk.transformers.transformer import RestoredColumns, TransformedColumns
 
 log = logging.getLogger(__name__)
 
@@ -56,34 +58,45 @@ class ObjectReader:
         """Begin to download; FileNotFoundError, RetriableError, UserError."""
         with plain_errors(self._storage, f"Reading {key}"):
             got = obstore.get(self._storage.store, key)
-        return Opened(ListedObject.of(got.meta), self._chunks(key, iter(got.stream())))
+        version = ListedObject.of(got.meta)
+        return Opened(version, self._chunks(version, iter(got.stream())))
 
     def version(self, key: str) -> ListedObject:
         """The object as it is now; errors as those of ``open``."""
         with plain_errors(self._storage, f"Asking for {key}"):
             return ListedObject.of(obstore.head(self._storage.store, key))
 
-    def note_gone(self, key: str, records: int) -> None:
-        """An object is no longer there: ObjectError if only a part of it was read."""
+    def note_gone(self, entry: ObjectEntry) -> RecordError | None:
+        """An object is no longer there: an error if only a part of it was read."""
+        key, records = entry.object_key, entry.record_count
         if not records:
             log.warning("object %s was deleted before it was read", key)
-            return
-        self._tolerate(
-            ObjectError(
-                f"Object {key} was deleted after {records} of its records were read. Put it back, "
-                "or set its offset so that it is passed over.",
-                position=records,
-            )
+            return None
+        error = ObjectError(
+            f"Object {key} was deleted after {records} of its records were read. Put it back, "
+            "or set its offset so that it is passed over.",
+            position=records,
         )
+        return self._given_up(entry, error)
 
-    def _tolerate(self, error: ObjectError) -> None:
+    def _given_up(self, entry: ObjectEntry, error: ObjectError) -> RecordError:
+        """The rest of an object, as one bad record: with its letter, the object is finished."""
         if not self._tolerant:
             raise error
         log.error("%s The rest of it is passed over, by errors.tolerance=all.", error)
+        passed = entry.from_properties(entry.get_properties())
+        passed.set_bool(DONE, True)
+        return bad_record(str(error), passed)
 
-    def _chunks(self, key: str, stream: Iterator[Any]) -> Iterator[bytes]:
-        with plain_errors(self._storage, f"Reading {key}"):
-            yield from stream
+    def _chunks(self, opened: ListedObject, stream: Iterator[Any]) -> Iterator[bytes]:
+        size = 0
+        with plain_errors(self._storage, f"Reading {opened.key}"):
+            for chunk in stream:
+                size += len(chunk)
+                yield chunk
+        if size != opened.size:
+            text = f"Object {opened.key} has changed while it was read: it had {opened.size} bytes"
+            raise RetriableError(f"{text}, and {size} came.")
 
     def begin(self, entry: ObjectEntry, version: ListedObject) -> ObjectEntry:
         """The entry for this version: from the start, if another one was read in part."""
@@ -98,23 +111,28 @@ class ObjectReader:
         entry.note_version(version)
         return entry
 
-    def batches(self, entry: ObjectEntry, opened: Opened) -> Iterator[pa.RecordBatch]:
-        """Records; ``entry`` is as it is once they are delivered."""
+    def batches(self, entry: ObjectEntry, opened: Opened) -> Iterator[pa.RecordBatch | RecordError]:
+        """Records, and bad ones where they are tolerated; ``entry`` is as it is once they are
+        delivered."""
         context = self._context(opened.version.key)
+        bad = BadRecords(entry)
         try:
-            for found in self._columns(opened, context, entry.record_count):
+            for found in self._columns(opened, context, entry.record_count, bad):
+                yield from bad.before(found)
                 entry.increment_record_count(found.position - entry.record_count)
                 yield self._records(found, context)
+            yield from bad.rest()
         except ObjectError as error:
-            self._tolerate(error)
+            yield from bad.rest()
+            yield self._given_up(entry, error)
 
     def _columns(
-        self, opened: Opened, context: ObjectContext, skip: int
+        self, opened: Opened, context: ObjectContext, skip: int, bad: BadRecords
     ) -> Iterator[TransformedColumns]:
         stream = decompressed(stream_of(opened.chunks), self._compression)
-        bad = self._pass_over if self._tolerant else None
+        taken = bad.take if self._tolerant else None
         try:
-            yield from self._transformer.columns(stream, context, skip, bad)
+            yield from self._transformer.columns(stream, context, skip, taken)
         except RecordError as error:
             raise ObjectError(
                 f"{str(error).removesuffix('.')}. Replace the object, set its recordCount to "
@@ -122,23 +140,27 @@ class ObjectReader:
                 position=error.row - 1,
             ) from None
 
-    @staticmethod
-    def _pass_over(error: RecordError, data: bytes) -> None:
-        log.error("%s (%d bytes). It is passed over, by errors.tolerance=all.", error, len(data))
-
     def _context(self, key: str) -> ObjectContext:
         return self._template.match(key) or ObjectContext(key)
 
     def _records(self, found: TransformedColumns, context: ObjectContext) -> pa.RecordBatch:
-        rows = len(found.value)
-        key = self._transformer.key(context).value
-        partition = context.partition
+        rows, partition = len(found.value), context.partition
         return record_batch(
             self._topic or context.topic or "",
             found.value,
-            key=pa.repeat(pa.scalar(key, pa.binary()), rows),
             value_field=found.value_field,
             partition=None
             if partition is None
             else pa.repeat(pa.scalar(partition, pa.int32()), rows),
+            **self._beside(found, context),
         )
+
+    def _beside(self, found: TransformedColumns, context: ObjectContext) -> dict[str, Any]:
+        """What the object says of each record, or the same key for all."""
+        if isinstance(found, RestoredColumns):
+            names = ("key", "key_field", "timestamp", "headers")
+            return {name: getattr(found, name) for name in names}
+        key = self._transformer.key(context).value
+        if context.key is not None:
+            key = key_from_name(context.key)
+        return {"key": pa.repeat(pa.scalar(key, pa.binary()), len(found.value))}

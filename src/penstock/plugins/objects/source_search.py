@@ -137,7 +137,7 @@ class Search:
         now = self._clock()
         if self._scan is None and now >= self._whole_due:
             self._scan = Scan(now, first=not committed.marks, left_out=set(self.held))
-            self._whole_due = NEVER
+            self._whole_due = NEVER  # unless something asks for another one meanwhile
         return self._scan
 
     def _list_whole(self, scan: Scan, committed: Committed, until: float) -> None:
@@ -148,7 +148,8 @@ class Search:
             if taken < len(page) or time.monotonic() >= until:
                 return
         self._scan, self.complete = None, scan
-        self._whole_due = self._clock() + self._rhythm.whole if self._rhythm.whole else NEVER
+        if self._whole_due == NEVER and self._rhythm.whole:
+            self._whole_due = self._clock() + self._rhythm.whole
 
     # The backlog.
 

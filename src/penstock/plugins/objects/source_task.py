@@ -15,7 +15,7 @@ from penstock.plugins.objects.source_reader import ObjectReader, Opened
 from penstock.plugins.objects.store import Storage, open_storage
 from penstock.plugins.objects.stored_objects import ListedObject
 from penstock.sdk.batches import SourceBatch, offsets_only
-from penstock.sdk.errors import PenstockError
+from penstock.sdk.errors import PenstockError, RecordError
 from penstock.sdk.offsets import ChangedOffset
 from penstock.sdk.sources.abstract_source_task import AbstractSourceTask
 from penstock.sdk.sources.backoff import BackoffConfig
@@ -74,7 +74,7 @@ class OrderedObjects(Iterator[SourceBatch]):
         self._offsets = offsets
         self._late = late
         self._marks: dict[int, Mark] = {}
-        self._current: Iterator[SourceBatch] | None = None
+        self._current: Iterator[SourceBatch | RecordError] | None = None
         self._advanced = False
 
     def __next__(self) -> SourceBatch:
@@ -82,29 +82,42 @@ class OrderedObjects(Iterator[SourceBatch]):
             if self._current is None:
                 self._current = self._batches(*self._left[0])
             try:
-                return next(self._current)
+                item = next(self._current)
             except StopIteration:
                 self._left.popleft()
                 self._current = None
+                continue
             except Exception:
                 self._current = None
                 raise
+            if isinstance(item, RecordError):
+                raise self._noted(item)  # the rest of the object follows
+            return item
         if self._advanced or not self._order.advance:
             raise StopIteration
         self._advanced = True
         return offsets_only(self._advance())
 
-    def _batches(self, number: int, listed: ListedObject) -> Iterator[SourceBatch]:
+    def _noted(self, error: RecordError) -> RecordError:
+        """If storage fails after it, the object goes on behind it."""
+        if error.source_partition is not None:
+            self._offsets.add(error.source_partition, error.source_offset)
+        return error
+
+    def _batches(self, number: int, listed: ListedObject) -> Iterator[SourceBatch | RecordError]:
         known = self._known_entry(listed.key)
         entry = known or ObjectEntry(self._bucket, listed.key)
         ending = Ending(number, listed, stored=known is not None)
+        passed = bool(entry.get_bool(DONE))
         try:
-            if entry.get_bool(DONE):
-                yield offsets_only(self._finished(ending, self._reader.version(listed.key)))
+            if passed and entry.is_about(version := self._reader.version(listed.key)):
+                yield offsets_only(self._finished(ending, version))
                 return
             opened = self._reader.open(listed.key)
         except FileNotFoundError:
-            self._reader.note_gone(listed.key, entry.record_count)
+            bad = None if passed else self._reader.note_gone(entry)
+            if bad is not None:
+                yield bad
             yield offsets_only(self._finished(ending, listed))
             return
         if known is None and self._mark(number).has_finished(opened.version):
@@ -112,15 +125,20 @@ class OrderedObjects(Iterator[SourceBatch]):
             return
         yield from self._records(self._reader.begin(entry, opened.version), opened, ending)
 
-    def _records(self, entry: ObjectEntry, opened: Opened, ending: Ending) -> Iterator[SourceBatch]:
+    def _records(
+        self, entry: ObjectEntry, opened: Opened, ending: Ending
+    ) -> Iterator[SourceBatch | RecordError]:
         """A batch is handed out once the next is there: the last one finishes the object."""
         held: SourceBatch | None = None
         try:
             for records in self._reader.batches(entry, opened):
+                bad = isinstance(records, RecordError)
+                ending.stored = ending.stored or held is not None or bad
                 if held is not None:
-                    ending.stored = True
                     yield held
-                held = entry.source_batch(records)
+                held = None if bad else entry.source_batch(records)
+                if bad:
+                    yield records
         except PenstockError:
             if held is not None:
                 yield held

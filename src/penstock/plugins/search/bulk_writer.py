@@ -31,6 +31,8 @@ Done = tuple[int, bytes]
 class Answers:
     """What the server said to some operations."""
 
+    carried_out: Sequence[Operation] = ()
+    """All of a request, as is usual: then nothing has to be said of single ones."""
     settled: dict[Done, str] = field(default_factory=dict)
     """Why each was refused, or "" if it was carried out."""
     older: int = 0
@@ -42,7 +44,7 @@ class Answers:
 
 
 class BulkWriter:
-    """Remembers, until ``forget``, what was carried out of the operations that it was given.
+    """Remembers, until it is to forget, what was carried out of the operations it was given.
 
     So they can be given again, all or some of them, after an error: nothing is sent twice that
     the server has answered.
@@ -65,10 +67,13 @@ class BulkWriter:
 
         ``RetriableError``: give the same ones again. ``UserError``: they cannot be carried out.
         """
-        left = [each for each in operations if _done(each) not in self._settled]
+        answered = list(self._answers(self._left(operations)))
+        if sum(len(answers.carried_out) for answers in answered) == len(operations):
+            self._failures = 0
+            return {}
         errors = []
-        for answers in self._answers(left):
-            self._settled |= answers.settled
+        for answers in answered:
+            self._settled |= {_done(each): "" for each in answers.carried_out} | answers.settled
             self.older += answers.older
             if answers.error is not None:
                 errors.append(answers.error)
@@ -80,7 +85,16 @@ class BulkWriter:
         found = ((each.row, self._settled[_done(each)]) for each in operations)
         return {row: why for row, why in found if why}
 
-    def forget(self) -> None:
+    def _left(self, operations: Sequence[Operation]) -> Sequence[Operation]:
+        known = self._settled
+        return [each for each in operations if _done(each) not in known] if known else operations
+
+    def forget(self, operations: Sequence[Operation]) -> None:
+        """These are not given again; others of those that were given with them may be."""
+        for each in operations:
+            self._settled.pop(_done(each), None)
+
+    def forget_all(self) -> None:
         """What is given next is new."""
         self._settled.clear()
 
@@ -95,19 +109,21 @@ class BulkWriter:
             if self._settings.upsert and (answers.error or answers.waiting):
                 return  # later changes to the same document must not come first
 
-    def _chunks(self, operations: Sequence[Operation]) -> Iterator[list[Operation]]:
-        chunk: list[Operation] = []
-        size, limit = 0, self._settings.bulk_bytes
-        for each in operations:
-            length = len(each.lines)
-            full = len(chunk) >= self._settings.batch_size or -1 < limit < size + length
-            if chunk and full:
-                yield chunk
-                chunk, size = [], 0
-            chunk.append(each)
-            size += length
-        if chunk:
+    def _chunks(self, operations: Sequence[Operation]) -> Iterator[Sequence[Operation]]:
+        """As few as the limits allow, of about the same length: they are sent side by side."""
+        requests = -(-len(operations) // self._settings.batch_size) or 1
+        most = -(-len(operations) // requests)
+        for start in range(0, len(operations), max(1, most)):
+            yield from self._small_enough(operations[start : start + most])
+
+    def _small_enough(self, chunk: Sequence[Operation]) -> Iterator[Sequence[Operation]]:
+        limit = self._settings.bulk_bytes
+        if len(chunk) == 1 or limit < 0 or sum(len(each.lines) for each in chunk) <= limit:
             yield chunk
+            return
+        middle = len(chunk) // 2
+        yield from self._small_enough(chunk[:middle])
+        yield from self._small_enough(chunk[middle:])
 
     def _send(self, chunk: Sequence[Operation]) -> Answers:
         body = b"".join(each.lines for each in chunk)
@@ -130,16 +146,16 @@ class BulkWriter:
             return Answers(error=UserError(self._no_answer()))
         if failed:
             return self._sorted(chunk, items)
-        return Answers({_done(each): "" for each in chunk})
+        return Answers(carried_out=chunk)
 
     def _halved(self, chunk: Sequence[Operation], status: int, content: bytes) -> Answers:
         """The server refused a request as a whole: one operation is the cause, or its size is."""
         if len(chunk) == 1:
-            return Answers({_done(chunk[0]): f"status {status}: {self._said(content)}"})
+            return Answers(settled={_done(chunk[0]): f"status {status}: {self._said(content)}"})
         both, middle = Answers(), len(chunk) // 2
         for half in (chunk[:middle], chunk[middle:]):
             answers = self._send(half)
-            both.settled |= answers.settled
+            both.settled |= {_done(each): "" for each in answers.carried_out} | answers.settled
             both.older += answers.older
             both.waiting += answers.waiting
             both.error = both.error or answers.error

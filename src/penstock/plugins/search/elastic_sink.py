@@ -38,10 +38,7 @@ class ElasticsearchSinkConnector(SinkConnector):
 
     def start(self, config: Mapping[str, str]) -> None:
         SinkSettings.of(config)
-        self._config = dict(config)
-
-    def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
-        return [dict(self._config) for _ in range(max_tasks)]
+        super().start(config)
 
     def alter_offsets(
         self, config: Mapping[str, str], offsets: Mapping[TopicPartition, int | None]

@@ -50,9 +50,10 @@ class ElasticsearchSinkTask(SinkTask):
         refused = self._writer.write(operations.made)
         for row, why in refused.items():
             self._handle_malformed(batch, row, why)
-        self._writer.forget()
+        self._writer.forget(operations.made)
 
     def flush(self) -> str:
+        self._writer.forget_all()  # the records that were set aside
         if self._writer.older:
             log.info(
                 "%d records were not written, since their documents have the same or a newer "

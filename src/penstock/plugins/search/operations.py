@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import orjson
 import pyarrow as pa
@@ -25,8 +25,7 @@ NO_OBJECT: Final = (
 _RETRIES_ON_CONFLICT: Final = 5
 
 
-@dataclass(frozen=True)
-class Operation:
+class Operation(NamedTuple):
     """What is done for one record; ``lines`` are those of a bulk request."""
 
     row: int
@@ -48,15 +47,15 @@ def operations_of(batch: pa.RecordBatch, settings: SinkSettings) -> Operations:
     """Records that are to be skipped are in neither part."""
     made: list[Operation] = []
     invalid: dict[int, str] = {}
-    for topic, rows, part in by_topic(batch):
+    parts = list(by_topic(batch))
+    for topic, rows, part in parts:
         found = _Part(part, topic, settings)
-        made += [
-            Operation(rows[row], found.offsets[row], lines, found.deletes[row])
-            for row, lines in enumerate(found.lines)
-            if lines is not None
-        ]
+        every = zip(rows, found.offsets, found.lines, found.deletes, strict=True)
+        made += [Operation(r, at, lines, gone) for r, at, lines, gone in every if lines is not None]
         invalid |= {rows[row]: why for row, why in found.invalid.items()}
-    return Operations(sorted(made, key=lambda each: each.row), dict(sorted(invalid.items())))
+    if len(parts) > 1:
+        made.sort(key=lambda each: each.row)
+    return Operations(made, dict(sorted(invalid.items())))
 
 
 def by_topic(batch: pa.RecordBatch) -> Iterator[tuple[str, list[int], pa.RecordBatch]]:

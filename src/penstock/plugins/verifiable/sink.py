@@ -53,11 +53,8 @@ class VerifiableSinkConnector(SinkConnector):
     task_class: ClassVar[type[SinkTask]] = VerifiableSinkTask
     worker_keys: ClassVar[tuple[str, ...]] = (ROOTS,)
 
-    def start(self, config: Mapping[str, str]) -> None:
-        self._config = dict(config)
-
     def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
-        return [{**self._config, "id": str(task)} for task in range(max_tasks)]
+        return [{**each, "id": str(n)} for n, each in enumerate(super().task_configs(max_tasks))]
 
     def alter_offsets(
         self, config: Mapping[str, str], offsets: Mapping[TopicPartition, int | None]

@@ -74,6 +74,9 @@ class HerderProxy(HerderApi):
     def metrics(self, name: str) -> Json:
         return self._herder.metrics(name)
 
+    def plan(self, name: str) -> Json:
+        return self._herder.plan(name)
+
     def tasks(self, name: str) -> list[Json]:
         return self._herder.tasks(name)
 

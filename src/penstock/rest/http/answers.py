@@ -36,7 +36,9 @@ TASK_ID = _object({"connector": STRING, "task": INTEGER})
 _STATE: dict[str, Schema] = {"state": {"enum": [state.value for state in State]}}
 
 ROOT = _object(
-    {"version": STRING, "commit": STRING, "penstock_version": STRING, "kafka_cluster_id": STRING}
+    {"version": STRING, "commit": STRING, "penstock_version": STRING, "kafka_cluster_id": STRING},
+    spark_application_id=STRING,
+    spark_ui=STRING,
 )
 HEALTH = _object({"status": {"enum": ["healthy", "starting", "unhealthy"]}, "message": STRING})
 NAMES = _list(STRING)
@@ -68,6 +70,7 @@ METRICS = _object(
         "tasks": _list(ANY_OBJECT),
     }
 )
+PLAN = _object({"name": STRING, "plan": STRING})
 LOGGER = _object({"level": STRING, "last_modified": _or_null(INTEGER)})
 LOGGERS = _map(LOGGER)
 PLUGINS = _list(_object({"class": STRING, "type": STRING}, version=STRING))

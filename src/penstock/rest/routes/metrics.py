@@ -1,4 +1,4 @@
-"""What connectors do, in numbers: for Prometheus, and for a view of one connector.
+"""What connectors do: numbers for Prometheus and for a view of one connector, and Spark's plans.
 
 Kafka Connect's REST API has neither: it offers JMX.
 """
@@ -31,3 +31,9 @@ async def get_worker_metrics(calls: HerderCalls) -> Response:
 async def get_connector_metrics(name: Name, calls: HerderCalls) -> JSONResponse:
     """Rates, times, errors, restarts and lag or position of a connector."""
     return JSONResponse(await calls.look(calls.herder.metrics, name))
+
+
+@router.get("/connectors/{name}/plan", responses=gives(answers.PLAN))
+async def get_connector_plan(name: Name, calls: HerderCalls) -> JSONResponse:
+    """Spark's plan of a connector that is a query of Spark's."""
+    return JSONResponse(await calls.look(calls.herder.plan, name))

@@ -58,6 +58,11 @@ class Assigner:
         self._topic = topic
         self._workers = {worker_id}
 
+    @property
+    def alone(self) -> bool:
+        """Whether this worker, if it is the leader, has assigned connectors to no other."""
+        return self._workers == {self._worker_id}
+
     def owner(self, name: str) -> str | None:
         """The worker that a connector is assigned to."""
         return self._roster.owner(name)

@@ -62,9 +62,9 @@ class Cluster:
     def joined(self, joined: Joined) -> None:
         """This worker is a member, with this standing; called again after each rebalance."""
         self.rebalances.begin()
-        # Other workers may have run our connectors in between. Runners must doubt their positions
-        # first: so they read them again before they commit under the new membership.
-        self.runners.doubt()
+        # Other workers may have run our connectors in between. Runners must know of it first: so
+        # they read positions again before a lease begins under the new membership.
+        self.runners.renew()
         with self._lock:
             self._joined = joined
             self._standing = Standing(joined.metadata, self._topic)
@@ -195,9 +195,20 @@ class Cluster:
             raise KafkaFault("this worker is not a member of its group at the moment")
         return standing
 
+    def current_standing(self) -> Standing | None:
+        """The same, None while there is none: what running leases are told (rule 3)."""
+        return self._standing
+
     def still_wanted(self, name: str) -> bool:
         """Whether the topics currently assign a connector to this worker."""
         return self.duties.still_wanted(name)
+
+    def alone(self) -> bool:
+        """Whether no other worker can have been given a connector of this one, in this generation.
+
+        Whoever has joined since is in a later one, in which leases of this one cannot commit.
+        """
+        return self._took_over.is_set() and self.duties.assigner.alone
 
     def put_tasks(self, name: str, tasks: list[dict[str, str]]) -> None:
         """Have the leader store the tasks of a connector; RequestError if it did not."""

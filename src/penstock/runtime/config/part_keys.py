@@ -106,8 +106,8 @@ class Parts:
         errors = [e for alias in aliases(config, TRANSFORMS) for e in _predicate(alias, config)]
         for key in CONVERTERS:
             name = config.get(key, "").strip()
-            if name and self._plugins.converter(name) is None and not is_simple(key, name):
-                errors.append((key, no_class(self._plugins, key, name)))
+            if name and (error := wrong_converter(self._plugins, key, name)):
+                errors.append((key, error))
         for kind in (TRANSFORMS, PREDICATES):
             errors += [
                 error for a in aliases(config, kind) for error in self._type(kind, a, config)
@@ -187,6 +187,21 @@ def _embedded(own: ConfigDef, type_key: ConfigKey) -> Iterable[ConfigKey]:
 def _rank(key: ConfigKey) -> tuple[Any, ...]:
     """Required ones first."""
     return (not key.required, _WEIGHTS[key.importance], key.name)
+
+
+def wrong_converter(plugins: Plugins, key: str, name: str) -> str | None:
+    """Why this cannot be the converter of ``key``; None if it can."""
+    if is_simple(key, name):
+        return None
+    plugin = plugins.converter(name)
+    if plugin is None:
+        return no_class(plugins, key, name)
+    if key == CONVERTERS[2] and plugin.cls.per_topic:
+        return (
+            f"Invalid value {name} for configuration {key}: Class {plugin.class_name} converts by "
+            "topic, so it is for keys and values only."
+        )
+    return None
 
 
 def no_class(plugins: Plugins, key: str, name: str) -> str:

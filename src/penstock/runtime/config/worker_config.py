@@ -86,6 +86,14 @@ WORKER = ConfigDef(
         "is cancelled.",
     ),
     ConfigKey(
+        "carrier.memory.max.bytes",
+        Type.LONG,
+        default=None,
+        validator=at_least(0),
+        doc="Memory beyond which a carrier ends itself; 0 for no limit. Unset: half of the "
+        "machine's.",
+    ),
+    ConfigKey(
         "look.interval.max.ms",
         Type.INT,
         default=500,
@@ -107,6 +115,13 @@ WORKER = ConfigDef(
         validator=absolute_paths,
         doc="Folders that file connectors may read and write, links resolved. Unset: all that the "
         "worker's user can.",
+    ),
+    ConfigKey(
+        "sql.state.dir",
+        default=None,
+        validator=non_empty,
+        doc="Folder on the executors in which persistent queries keep the tables they are joined "
+        "with. Unset: in the cache of the worker's user.",
     ),
     ConfigKey(
         "exactly.once.source.support",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from penstock.engine.driver.turns import TurnBroken
+from penstock.engine.carriers.carrier import Cause
 from penstock.engine.lease.lease import End, Report
 from penstock.kafka.errors import (
     BrokerUnavailable,
+    GenerationChanged,
     KafkaFault,
     LeaseLost,
     OutcomeUnknown,
@@ -26,12 +27,13 @@ class Reason(StrEnum):
     TRANSACTION_ABORTED = "transaction aborted"
     BROKER_UNAVAILABLE = "broker unavailable"
     ORPHANED = "orphaned"
-    """The worker did not answer the lease's heartbeats."""
+    """The worker did not answer the lease, or had revoked it."""
     INTERRUPTED = "interrupted"
     """It was told to finish during a retry."""
     CRASHED = "crashed"
     EXPIRED = "expired"
     SPARK_LOST = "spark lost"
+    EXECUTOR_LOST = "executor lost"
     OTHER = "other"
 
 
@@ -45,6 +47,7 @@ _MEMBERSHIP = (
 
 _BY_FAULT = {
     LeaseLost.__name__: Reason.FENCED,
+    GenerationChanged.__name__: Reason.REBALANCED,
     OutcomeUnknown.__name__: Reason.OUTCOME_UNKNOWN,
     TransactionAborted.__name__: Reason.TRANSACTION_ABORTED,
     BrokerUnavailable.__name__: Reason.BROKER_UNAVAILABLE,
@@ -52,7 +55,12 @@ _BY_FAULT = {
     "Interrupted": Reason.INTERRUPTED,
 }
 
-_BY_KIND = {each.value: each for each in (Reason.CRASHED, Reason.EXPIRED, Reason.SPARK_LOST)}
+_BY_CAUSE = {
+    Cause.CRASHED: Reason.CRASHED,
+    Cause.SILENT: Reason.ORPHANED,
+    Cause.SPARK_LOST: Reason.SPARK_LOST,
+    Cause.EXECUTOR_LOST: Reason.EXECUTOR_LOST,
+}
 
 _BROKERS = "Check the brokers, their load and quotas, and the network between them and here."
 _ADVICE = {
@@ -80,6 +88,7 @@ _ADVICE = {
     Reason.SPARK_LOST: (
         "Check Spark's messages in the worker's log, and Spark's master and memory settings."
     ),
+    Reason.EXECUTOR_LOST: "Look in the logs of Spark's master and executors for why they end.",
     Reason.OTHER: "Check the worker's log.",
 }
 
@@ -97,16 +106,16 @@ def reason_of(trace: str) -> Reason:
 
 def loss_of(report: Report) -> Reason | None:
     """Why the reported lease was lost; None if it was not."""
-    if report.end is End.PLAN_AGAIN:  # a re-attempt is the only sign of a crash
-        return Reason.CRASHED
     return reason_of(report.trace) if report.end is End.LOST else None
 
 
-def breakdown(broken: TurnBroken) -> Reason | None:
-    """Why the leases of a broken turn were lost; None if we ended them ourselves."""
-    if broken.kind == "cancelled":
+def reason_for(cause: Cause | None, *, hung: bool) -> Reason | None:
+    """Why a lease was lost that has not reported; None if we ended it ourselves."""
+    if hung:
+        return Reason.EXPIRED
+    if cause in (None, Cause.CANCELLED, Cause.CONDEMNED):
         return None
-    return _BY_KIND.get(broken.kind, Reason.OTHER)
+    return _BY_CAUSE.get(cause, Reason.OTHER)
 
 
 def advice(reason: Reason) -> str:

@@ -10,12 +10,11 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from penstock.engine.driver.turns import Turn
-from penstock.engine.lease.lease import End, Report
+from penstock.engine.lease.lease import End, Lease, Report
 from penstock.engine.lease.tally import Tally
 from penstock.runtime.meters.loss_reasons import Reason
 from penstock.runtime.meters.losses import Losses
@@ -102,8 +101,7 @@ class TaskMeter:
     def end(self, report: Report) -> None:
         """The lease is over, with this report."""
         with self._lock:
-            # A re-attempt has counted nothing: only the lease's beats are known.
-            if report.lease_id == self._lease and report.end is not End.PLAN_AGAIN:
+            if report.lease_id == self._lease:
                 self._advance(report.tally)
             self._over, self.active = True, 0
             self.ends[report.end] += 1
@@ -179,28 +177,19 @@ class ConnectorMeter:
                 found = self._tasks[task] = TaskMeter(self._clock)
             return found
 
-    def watch(self, turn: Turn, on_commit: Callable[[int], None] = lambda _: None) -> None:
-        """Count what the leases of ``turn`` report with their beats.
-
-        ``on_commit`` is called with each task that has committed; it must not block.
-        """
+    def begin(self, lease: Lease) -> None:
+        """A lease is handed over."""
         self.turns += 1
-        tasks = {lease.lease_id: lease.task for lease in turn.leases}
-        for lease_id, task in tasks.items():
-            self.task(task).begin(lease_id)
+        self.task(lease.task).begin(lease.lease_id)
 
-        def on_beat(lease_id: str, body: dict[str, Any]) -> None:
-            task = tasks[lease_id]
-            if self.task(task).beat(lease_id, Tally(**body["tally"]), body["active"]):
-                on_commit(task)
+    def beat(self, lease: Lease, told: Mapping[str, Any]) -> bool:
+        """Count what a lease has reported; returns whether it has committed since the last time."""
+        return self.task(lease.task).beat(lease.lease_id, Tally(**told["tally"]), told["active"])
 
-        turn.watch.on_beat = on_beat
-
-    def broken(self, turn: Turn) -> None:
-        """The turn has ended without reports."""
+    def broken(self, lease: Lease) -> None:
+        """The lease has ended without a report."""
         self.broken_turns += 1
-        for lease in turn.leases:
-            self.task(lease.task).break_off()
+        self.task(lease.task).break_off()
 
 
 class Metrics:

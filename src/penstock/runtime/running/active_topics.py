@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
-from penstock.engine.driver.turns import Turn
 from penstock.runtime.stores.config_store import ConfigStore
 from penstock.runtime.stores.status_store import StatusStore
 
@@ -24,19 +22,6 @@ class ActiveTopics:
     statuses: StatusStore
     enabled: bool
     """As ``topic.tracking.enable`` says."""
-
-    def watch(self, turn: Turn) -> None:
-        """Record what the beats of a turn report, in addition to their present listeners."""
-        if not self.enabled:
-            return
-        tasks = {lease.lease_id: lease.task for lease in turn.leases}
-        others = turn.watch.on_beat
-
-        def on_beat(lease_id: str, body: dict[str, Any]) -> None:
-            others(lease_id, body)
-            self.note(tasks[lease_id], body.get("topics", ()))
-
-        turn.watch.on_beat = on_beat
 
     def note(self, task: int, topics: Iterable[str]) -> None:
         """A task uses these. If the lease has outlived its connector, they are ignored."""

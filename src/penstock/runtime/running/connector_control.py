@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from penstock.runtime.errors import Conflict, NotFound, RequestError
 from penstock.runtime.running.context import Context
+from penstock.runtime.running.frame_runner import FrameRunner
 from penstock.runtime.running.restarts import RestartPlan
 from penstock.runtime.running.runner import Runner
 from penstock.runtime.running.runners import Runners
@@ -22,7 +23,8 @@ from penstock.runtime.running.source_runner import SourceRunner
 from penstock.runtime.states import State, Status, Target
 from penstock.runtime.stores.roster import Roster
 from penstock.runtime.validation.validation import Validator
-from penstock.sdk.connectors import SinkConnector
+from penstock.sdk.connectors import Connector, SinkConnector
+from penstock.sdk.frames import FrameConnector
 
 log = logging.getLogger(__name__)
 
@@ -134,7 +136,7 @@ class Hands:
             self._left_failed.add(name)
             self._show(name, State.FAILED, str(error))
             return
-        kind = SinkRunner if issubclass(plugin.cls, SinkConnector) else SourceRunner
+        kind = _runner_class(plugin.cls)
         definition = self._validator.definition(plugin, config)
         runner: Runner = kind(self._context, name, config, plugin, definition, failed=failed)
         if self._context.statuses.connector(name) is None:
@@ -186,6 +188,12 @@ class Hands:
             self._show(name, State.RESTARTING)
         for task in plan.tasks:
             self._context.statuses.put_task(name, task, self._status(State.RESTARTING))
+
+
+def _runner_class(connector: type[Connector]) -> type[Runner]:
+    if issubclass(connector, FrameConnector):
+        return FrameRunner
+    return SinkRunner if issubclass(connector, SinkConnector) else SourceRunner
 
 
 VERBS: Final = frozenset({END, SETTLE, RESUME, RESTART})

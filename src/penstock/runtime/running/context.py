@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from penstock.engine.driver.turns import Engine
+from penstock.engine.driver.engine import Engine
 from penstock.engine.lease.lease import Membership
 from penstock.kafka.clients import Connection, GroupAdmin
 from penstock.runtime.config.worker_config import WorkerConfig
@@ -42,6 +42,8 @@ class Context:
     generation: Callable[[], int]
     still_wanted: Callable[[str], bool]
     """Whether the topics currently assign a connector to this worker."""
+    alone: Callable[[], bool]
+    """Whether no other worker can have been given a connector of this one, in this generation."""
     put_tasks: Callable[[str, list[dict[str, str]]], None]
     """Have the leader store the tasks of a connector; RequestError if it did not."""
     metrics: Metrics = field(default_factory=Metrics)

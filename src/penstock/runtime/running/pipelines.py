@@ -11,8 +11,8 @@ from penstock.runtime.config.part_keys import (
     OF_EVERY_TRANSFORM,
     TRANSFORMS,
     aliases,
-    is_simple,
     no_class,
+    wrong_converter,
 )
 from penstock.runtime.plugins import Plugin, Plugins
 from penstock.sdk.errors import ConfigError
@@ -38,9 +38,16 @@ def pipeline_recipe(plugins: Plugins, config: Config, raw: Config, worker: Confi
     )
 
 
+def default_converters(plugin: Plugin, worker: Config) -> Config:
+    """The worker's converters, but the connector's own where it has some."""
+    own: Config = plugin.cls.converters
+    prefixes = tuple(f"{key}." for key in own)
+    return {**{k: v for k, v in worker.items() if not k.startswith(prefixes)}, **own}
+
+
 def _check_headers(plugins: Plugins, name: str) -> None:
-    if name and not is_simple(HEADERS, name.strip()):
-        _class(plugins, plugins.converter(name.strip()), HEADERS, name)
+    if name and (error := wrong_converter(plugins, HEADERS, name.strip())):
+        raise ConfigError(error, key=HEADERS)
 
 
 def _converter(

@@ -45,7 +45,14 @@ class Runners:
             found = [self._runners.get(name)] if name else list(self._runners.values())
         for runner in found:
             if runner is not None:
-                runner.unsure = True
+                runner.doubt()
+
+    def renew(self) -> None:
+        """The workers' group has a new generation."""
+        with self._lock:
+            found = list(self._runners.values())
+        for runner in found:
+            runner.renew()
 
     def stop(self) -> None:
         """Halt all runners at the same time, and add no more."""

@@ -3,30 +3,26 @@
 A look thread, which never waits for a turn, checks a connector for work; if there is some, the turn
 runs on the pool of turn threads. At most one of the two runs for a connector at any time. One look
 thread is the leader: it alone waits for the timetable and does the looks itself, since a look costs
-much less than waking a thread. If its looks are slow, another thread becomes the leader. While
-turns wait for a thread or a slot, the running ones are told that it is crowded: they then end as
-soon as there are no more records, and after a few seconds at the latest.
+much less than waking a thread. If its looks are slow, another thread becomes the leader.
 """
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple, Protocol
 
-from penstock.engine.driver.turns import Turn
 from penstock.logs.subject import about
 from penstock.runtime.callbacks import Callbacks
-from penstock.runtime.running.slot_waits import SlotWaits
 from penstock.runtime.running.timetable import Timetable
 
 log = logging.getLogger(__name__)
 
 LOOK_THREADS = 4
+TURN_THREADS = 16
 MOST_LOOK_THREADS = 128
 TICK = 0.2
 LONG_BURST = 0.02
@@ -54,18 +50,16 @@ class Runnable(Protocol):
         ...
 
     def turn(self) -> Next:
-        """Do the work; may take a minute."""
+        """Do the work: it may have to wait for Kafka."""
         ...
 
 
 class Scheduler:
     """Schedules the looks and turns of runners. Thread-safe."""
 
-    def __init__(self, slots: int, grace_seconds: float) -> None:
-        self._slots = slots
-        self._grace_seconds = grace_seconds
+    def __init__(self, turn_threads: int = TURN_THREADS) -> None:
         self.callbacks = Callbacks()
-        self._turns = ThreadPoolExecutor(slots, thread_name_prefix="turn")
+        self._turns = ThreadPoolExecutor(turn_threads, thread_name_prefix="turn")
         lock = threading.RLock()
         self._changed = threading.Condition(lock)
         self._no_leader = threading.Condition(lock)
@@ -76,8 +70,6 @@ class Scheduler:
         self._busy: set[int] = set()
         self._woken: set[int] = set()
         self._gone: set[int] = set()
-        self._waiting = SlotWaits()
-        self._active: set[Turn] = set()
         self._stopping = False
         self._lookers = [self._look_thread(number) for number in range(LOOK_THREADS)]
 
@@ -85,10 +77,10 @@ class Scheduler:
         """Start the threads."""
         for thread in self._lookers:
             thread.start()
-        threading.Thread(target=self._run_monitor, name="turn-monitor", daemon=True).start()
+        threading.Thread(target=self._run_monitor, name="look-monitor", daemon=True).start()
 
     def stop(self) -> None:
-        """Stop the threads; running turns are left to their callers."""
+        """Stop the threads."""
         with self._changed:
             self._stopping = True
             self._changed.notify_all()
@@ -111,17 +103,6 @@ class Scheduler:
             self._timetable.strike(runner)
             if id(runner) in self._busy:
                 self._gone.add(id(runner))
-
-    @contextlib.contextmanager
-    def running(self, turn: Turn) -> Iterator[None]:
-        """Monitor ``turn`` for the length of a ``with`` block."""
-        with self._changed:
-            self._active.add(turn)
-        try:
-            yield
-        finally:
-            with self._changed:
-                self._active.discard(turn)
 
     def _push(self, runner: Runnable, delay: float) -> None:
         if self._timetable.enter(runner, time.monotonic(), delay):
@@ -180,12 +161,9 @@ class Scheduler:
         if not outcome.turn:
             self._done(runner, outcome.delay)
         elif not self._stopping:
-            self._waiting.enter(runner)
             self._turns.submit(self._take_turn, runner)
 
     def _take_turn(self, runner: Runnable) -> None:
-        with self._changed:
-            self._waiting.leave(runner)
         outcome = _guarded(runner.turn, runner)
         with self._changed:
             self._done(runner, outcome.delay)
@@ -207,29 +185,9 @@ class Scheduler:
             self.callbacks.give_up_overdue()
             with self._changed:
                 unled = self._replace_stuck(unled)
-                active = list(self._active)
-                wanted = sum(len(turn.leases) for turn in active)
-                crowded = len(self._waiting) > 0 or wanted > self._slots
-                overdue = self._waiting.overdue()
                 if self._look_began and time.monotonic() - self._look_began > TICK:
                     self._hand_over()
-            self._say(overdue, len(active))
-            for turn in active:
-                turn.watch.crowded = crowded
-                if turn.watch.overdue(self._grace_seconds):
-                    turn.cancel("expired")
             time.sleep(TICK)
-
-    def _say(self, overdue: list[tuple[str, float]], active: int) -> None:
-        for name, seconds in overdue:
-            with about(name):
-                log.warning(
-                    "waiting for a free slot for %.0f s: %d turns run in %d slots. Give Spark more "
-                    "cores, or the cluster more workers",
-                    seconds,
-                    active,
-                    self._slots,
-                )
 
 
 def _guarded(step: Callable[[], Next], runner: Runnable) -> Next:

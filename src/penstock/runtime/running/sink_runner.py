@@ -14,7 +14,7 @@ from penstock.engine.lease.lease import Lease, Limits, Report, SinkLease
 from penstock.engine.lease.traces import trace_of
 from penstock.kafka import topics
 from penstock.kafka.clients import group_metadata
-from penstock.kafka.errors import AccessDenied
+from penstock.kafka.errors import AccessDenied, KafkaFault
 from penstock.kafka.sink_copies import SinkGroup
 from penstock.kafka.topics import Position
 from penstock.runtime.running.epochs import next_epoch
@@ -34,9 +34,7 @@ from penstock.sdk.tasks import Assignment
 log = logging.getLogger(__name__)
 
 RECHECK_SECONDS = 10.0
-LEASE_SECONDS = 10.0
-"""A sink's lease is short: new topics and partitions, and offsets that were changed from outside,
-are noticed between two of them."""
+"""How often a sink without leases checks whether its offsets were changed from outside."""
 
 
 class SinkRunner(Runner):
@@ -44,6 +42,9 @@ class SinkRunner(Runner):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        # A plan is made from one snapshot, taken while no lease runs.
+        self._leases.together = True
+        self._renewing = False
         self._group_metadata: bytes | None = None
         self._positions: Positions | None = None
         self._group_positions = GroupPositions()
@@ -51,6 +52,7 @@ class SinkRunner(Runner):
         self._tasks_of: dict[Position, int] = {}
         self._topic_ids: Mapping[str, str] = {}
         self._silent = SilentPartitions()
+        self._listed: Mapping[str, int] = {}
         self._asking: KafkaQuestions | None = None
 
     @property
@@ -79,7 +81,7 @@ class SinkRunner(Runner):
     def _look(self) -> Next:
         partitions = self._partitions()
         known = self._positions
-        if known is None or self.unsure:
+        if known is None or self.adrift:
             # Until the previous runner is fenced, its open transaction hides the group's offsets.
             return TURN
         due = time.monotonic() - self._read_at > RECHECK_SECONDS
@@ -87,6 +89,24 @@ class SinkRunner(Runner):
             self._compare(self._questions.positions(partitions))
         ends = self._ends(partitions)
         return TURN if self._behind(ends) or self._doubtful(ends) else self._idle()
+
+    def _look_at_running(self) -> None:
+        """New partitions are read by the next leases, so those that run are asked to finish."""
+        try:
+            listed = self.context.ends.topics()
+            if listed != self._listed and self._notice_new_partitions():
+                self._listed = listed
+        except KafkaFault as error:
+            log.debug("new partitions are not looked for: %s", error)
+
+    def _notice_new_partitions(self) -> bool:
+        """False if there are some that cannot be read yet."""
+        known = self._positions or Positions()
+        new = [p for p in self._partitions() if p not in known.asked]
+        answered = self.context.ends.of(new).offsets if new else {}
+        if answered:
+            self._leases.finish()
+        return len(answered) == len(new)
 
     @property
     def _questions(self) -> Questions:
@@ -143,7 +163,7 @@ class SinkRunner(Runner):
         """Notice offsets that were changed from outside: they are the new positions."""
         self._read_at = time.monotonic()
         before = self._positions
-        if before is not None and not self.unsure:
+        if before is not None and not self.adrift:
             if found.differs(before):
                 log.warning("the group's offsets were changed from outside")
             found = found.knowing(before)
@@ -160,12 +180,13 @@ class SinkRunner(Runner):
 
     def _plan(self, tasks: Sequence[int], limits: Limits) -> list[Lease]:
         starts, ids = self._planned_starts(), self._topic_ids
-        short = replace(limits, lease_seconds=min(LEASE_SECONDS, limits.lease_seconds))
-        return [
-            self._lease(task, short, mine, ids)
+        leases: list[Lease] = [
+            self._lease(task, limits, mine, ids)
             for task in tasks
             if task not in self.failed and (mine := self._of_task(starts, task))
         ]
+        self._renewing = False
+        return leases
 
     def _planned_starts(self) -> dict[Position, Start]:
         """From one snapshot: a partition that is not in it is not started in this turn."""
@@ -193,19 +214,33 @@ class SinkRunner(Runner):
         starts: Mapping[Position, Start],
         topic_ids: Mapping[str, str],
     ) -> SinkLease:
+        return SinkLease(**self._sink_fields(task, limits, starts, topic_ids))
+
+    def _sink_fields(
+        self,
+        task: int,
+        limits: Limits,
+        starts: Mapping[Position, Start],
+        topic_ids: Mapping[str, str],
+    ) -> dict[str, Any]:
+        """The fields of a sink's lease."""
         assert self._standing is not None  # noqa: S101 (set by each turn)
-        return SinkLease(
+        return {
             **self._lease_fields(task, limits),
-            group=self.group.group_id,
-            group_metadata=self._metadata(),
-            assignments=tuple(Assignment(*p, s.offset, s.metadata) for p, s in starts.items()),
-            copy_topic=self.context.copies.log.topic,
-            copy_partition=self.context.copies.partition(self.name),
-            topic_ids=topic_ids,
-            uncommitted_starts=frozenset(p for p, start in starts.items() if start.unsaid),
-            committed=self._group_positions.all(),
-            epoch=next_epoch(self._standing),
-        )
+            "group": self.group.group_id,
+            "group_metadata": self._metadata(),
+            "assignments": tuple(Assignment(*p, s.offset, s.metadata) for p, s in starts.items()),
+            "copy_topic": self.context.copies.log.topic,
+            "copy_partition": self.context.copies.partition(self.name),
+            "topic_ids": topic_ids,
+            "uncommitted_starts": self._uncommitted(starts),
+            "committed": self._group_positions.all(),
+            "epoch": next_epoch(self._standing),
+        }
+
+    def _uncommitted(self, starts: Mapping[Position, Start]) -> frozenset[Position]:
+        """Starts that the lease is to commit immediately: all of them if they are to be renewed."""
+        return frozenset(p for p, start in starts.items() if start.unsaid or self._renewing)
 
     def _metadata(self) -> bytes:
         if self._group_metadata is None:
@@ -220,10 +255,14 @@ class SinkRunner(Runner):
     def recommit(self) -> None:
         """Commit unchanged positions again, so that they do not expire.
 
-        ConfigError if the connector may not have its group.
+        While leases run, they alone write: the next ones commit where they start. ConfigError if
+        the connector may not have its group.
         """
         with self._active():
             if self._halted.is_set():
+                return
+            if not self._leases.idle:
+                self._renewing = True
                 return
             if self.context.sink_groups.named(self.name, self.stored) != self.group:
                 return  # the reference to its group was not resolved yet, or has changed

@@ -10,8 +10,9 @@ from penstock.engine.lease.new_topics import TopicGroup
 from penstock.engine.lease.source_lease import move
 from penstock.runtime.config.topic_creation import topic_groups
 from penstock.runtime.config.transaction_boundary import with_boundary
-from penstock.runtime.running.runner import PROBE_PAUSE, Runner
+from penstock.runtime.running.runner import DRY_SECONDS, PROBE_PAUSE, SHORT_DRY_SECONDS, Runner
 from penstock.runtime.running.scheduler import TURN, Next
+from penstock.sdk.connectors import SourceConnector
 from penstock.sdk.offsets import OffsetReader, canonical
 
 log = logging.getLogger(__name__)
@@ -25,6 +26,7 @@ class SourceRunner(Runner):
     _positions: dict[str, KeyedOffset] | None = None
     _reader: OffsetReader | None = None
     _probing = False
+    _planned = False
 
     def _report_running(self) -> None:
         super()._report_running()
@@ -45,7 +47,7 @@ class SourceRunner(Runner):
 
     def _offsets(self) -> OffsetReader:
         """Cached while valid: an idle connector is checked several times a second."""
-        if self._positions is None or self.unsure:
+        if self._positions is None or self.adrift:
             return _reader(self.context.offsets.of(self.name))
         if self._reader is None:
             self._reader = _reader(self._positions.values())
@@ -65,11 +67,21 @@ class SourceRunner(Runner):
         return [self._lease(task, bounded, extras.get(task, {})) for task in tasks]
 
     def _extras(self) -> dict[int, Mapping[str, str]]:
-        """What the connector adds to each task's configuration for this turn."""
+        """What the connector adds to each task's configuration for the coming leases.
+
+        A connector with a plan cuts its work anew, so all its leases begin and end together.
+        """
+        self._leases.together = type(self._connector).plan is not SourceConnector.plan
+        if not self._leases.together:
+            return {}
         live = self._live()
         plan, callbacks = self._connector.plan, self.context.scheduler.callbacks
         extras = callbacks.call(self.name, "planning", plan, self._offsets(), live)
+        self._planned = extras is not None
         return {} if extras is None else dict(zip(live, extras, strict=True))
+
+    def _patience(self) -> float:
+        return SHORT_DRY_SECONDS if self._planned or self._probing else DRY_SECONDS
 
     def _lease(self, task: int, limits: Limits, extra: Mapping[str, str]) -> SourceLease:
         assert self._positions is not None  # noqa: S101 (read by _recover)

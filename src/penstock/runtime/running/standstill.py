@@ -8,6 +8,7 @@ state, which does not change: Kafka Connect's clients know no other states.
 from __future__ import annotations
 
 import logging
+import threading
 
 from penstock.kafka.errors import KafkaFault
 from penstock.logs.subject import about
@@ -20,9 +21,17 @@ from penstock.runtime.running.own_statuses import OwnStatuses
 
 log = logging.getLogger(__name__)
 
+AWAITS_EXECUTOR = (
+    "Waiting for a Spark executor since {since}: none has a free slot. The tasks go on as soon as "
+    "one has. Spark's master, or its log, says what it waits for."
+)
+
+AWAITS = "Waiting since {since}, and trying again: {what}"
+
 
 class Standstill:
-    """The problems of one runner. ``progressed`` and ``fall_silent`` are thread-safe."""
+    """The problems of one runner. ``progressed``, ``task_awaits`` and ``fall_silent`` are
+    thread-safe."""
 
     _silent = False
 
@@ -32,12 +41,18 @@ class Standstill:
         self._meter = meter
         self.losses = Losses()
         self._waits = Streak(FIRST_WAIT)
+        self._executor = Streak(FIRST_WAIT)
+        self._awaited: dict[int, Streak] = {}
+        self._awaiting = threading.Lock()
         meter.follow(self.losses, self._waits)
 
     def begin_anew(self) -> None:
         """The connector and its tasks have just been set to RUNNING."""
         self.losses.clear()
         self._waits.clear()
+        self._executor.clear()
+        with self._awaiting:
+            self._awaited.clear()
 
     def fall_silent(self) -> None:
         """Stop writing remarks to statuses: from now on they belong to another runner."""
@@ -60,6 +75,21 @@ class Standstill:
             self._remark(task, None)
             with about(self._name, task):
                 log.info("no more lost leases: the task is making progress again")
+
+    def task_awaits(self, task: int, what: str) -> None:
+        """The task says what it has to wait for (a service that does not answer, for example);
+        empty: for nothing any more. It has told the log itself."""
+        with self._awaiting:
+            row = self._awaited.get(task)
+            if not what:
+                if self._awaited.pop(task, None) and row and row.told:
+                    self._remark(task, None)
+                return
+            row = row or self._awaited.setdefault(task, Streak(FIRST_WAIT))
+            if not row.count:
+                row.add()
+            if row.worth_telling():
+                self._remark(task, AWAITS.format(since=row.since, what=what))
 
     def idle(self) -> None:
         """There is nothing to do for any task, so none is stuck."""
@@ -94,6 +124,26 @@ class Standstill:
         if told:
             self._remark(None, None)
             log.info("the connector continues, after %.0f s", seconds)
+
+    def awaits_executor(self, waiting: bool) -> None:
+        """Whether leases wait for a carrier and none runs. That is no failure, however long."""
+        row = self._executor
+        if not waiting:
+            self._executor_is_there()
+            return
+        if not row.count:
+            row.add()
+        if row.worth_telling():
+            story = AWAITS_EXECUTOR.format(since=row.since)
+            self._remark(None, story)
+            log.warning("%s", story)
+
+    def _executor_is_there(self) -> None:
+        row = self._executor
+        if row.told:
+            self._remark(None, None)
+            log.info("Spark has an executor for the connector, after %.0f s", row.seconds)
+        row.clear()
 
     def _remark(self, task: int | None, text: str | None) -> None:
         """Set a remark on the state of a task or, with None, of the connector."""

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from penstock.engine.driver.turns import Turn, TurnBroken
+from penstock.runtime.running.task_leases import Ended
 
 
-def verdict(turn: Turn, broken: TurnBroken) -> str:
-    """The trace of a task that ran alone in ``turn``, which broke."""
-    if broken.kind == "expired":
-        where = turn.watch.stuck(turn.leases[0].lease_id)
+def verdict(ended: Ended) -> str:
+    """The trace of a task whose lease was lost, and which is the cause."""
+    if ended.hung is not None:
         return (
-            f"FatalError: the task did not return within {turn.watch.age:.0f} s and was "
-            f"cancelled. It hangs here:\n{where}"
+            f"FatalError: the task did not return within {ended.age:.0f} s and was "
+            f"cancelled. It hangs here:\n{ended.hung}"
         )
     return (
         "FatalError: the task's process ended abruptly (os._exit, a signal or out of memory): "
-        f"{broken.detail}"
+        f"{ended.detail}"
     )

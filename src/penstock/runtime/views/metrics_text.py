@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Protocol
 
+from penstock.engine.carriers.fleet import Fleet
 from penstock.runtime.cluster.rebalances import Rebalances
 from penstock.runtime.meters.metrics import ConnectorMeter
 from penstock.runtime.meters.startups import Startups
@@ -64,6 +65,7 @@ class MetricsText:
         watched = list(self._watch.own())
         self._worker(page, watched)
         self._rebalance(page)
+        _carriers(page, self._context.engine.fleet)
         for each in watched:
             _connector(page, each)
         return render(page.families())
@@ -131,6 +133,22 @@ def _startups(page: _Page, what: str, startups: Startups) -> None:
         # A ratio, despite its name, as in Kafka Connect.
         page.connect(f"worker_{what}_startup_success_percentage", "", successes / decided)
         page.connect(f"worker_{what}_startup_failure_percentage", "", failures / decided)
+
+
+def _carriers(page: _Page, fleet: Fleet) -> None:
+    page.own("carrier_moves_total", "Leases moved to another carrier", "", fleet.moves)
+    page.own("carrier_lost_leases_total", "Leases lost with their carrier", "", fleet.losses)
+    carriers = fleet.seen()
+    page.own("carriers", "Carriers that run", "", len(carriers))
+    for each in carriers:
+        mine, vitals = labels(carrier=each.number, name=each.name), each.vitals
+        for word, text, value in (
+            ("leases", "Leases that it runs", len(each.tasks)),
+            ("cpu_seconds_total", "CPU time of its process", vitals.cpu_seconds),
+            ("memory_bytes", "Memory of its process", vitals.memory_bytes),
+            ("threads", "Threads of its process that Python knows", vitals.threads),
+        ):
+            page.own(f"carrier_{word}", text, mine, value)
 
 
 def _connector(page: _Page, watched: Watched) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from penstock.engine.carriers.fleet import Fleet
 from penstock.engine.lease.lease import End
 from penstock.engine.lease.tally import Tally
 from penstock.runtime.meters.losses import Losses
@@ -29,9 +30,14 @@ class MetricsView:
         self._context = context
         self._watch = watch
 
+    @property
+    def _fleet(self) -> Fleet:
+        return self._context.engine.fleet
+
     def metrics(self, name: str) -> dict[str, Any]:
         """The numbers of one connector; NotFound if there is none."""
         watched = self._watch.one(name)
+        carriers = {task: each.name for each in self._fleet.seen() for task in each.tasks}
         meters = {task: watched.meter.task(task) for task in watched.tasks}
         shown = {
             "name": name,
@@ -49,6 +55,7 @@ class MetricsView:
                 {
                     "id": task,
                     "state": watched.tasks[task].state.value,
+                    "carrier": carriers.get(f"{name}-{task}"),
                     **_task(task, meter, watched.meter.losses),
                 }
                 for task, meter in meters.items()

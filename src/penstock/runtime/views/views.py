@@ -20,6 +20,14 @@ class Views:
         self._context = context
         self._plugins = plugins
 
+    def spark(self) -> dict[str, str]:
+        """Spark's application and the address of its web UI, as far as there are any."""
+        found = self._context.engine.session.application
+        if found is None:
+            return {}
+        shown = {"spark_application_id": found.id}
+        return {**shown, "spark_ui": found.ui} if found.ui else shown
+
     def config(self, name: str) -> dict[str, str]:
         """The configuration as it was sent; NotFound if there is no such connector."""
         config = self._context.configs.config(name)

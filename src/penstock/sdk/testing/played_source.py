@@ -8,9 +8,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Final
 
-from penstock.sdk.batches import SourceBatch
+from penstock.sdk.batches import SourceBatch, offsets_only
 from penstock.sdk.connectors import SourceConnector
-from penstock.sdk.errors import RetriableError
+from penstock.sdk.errors import RecordError, RetriableError
 from penstock.sdk.offsets import (
     ChangedOffset,
     OffsetReader,
@@ -67,6 +67,13 @@ class PlayedSource:
         self.history: list[dict[str, tuple[SourcePartition, SourceOffset]]] = []
         """The committed offsets after each commit."""
         self.offsets: dict[str, tuple[SourcePartition, SourceOffset]] = {}
+        self.letters: list[RecordError] = []
+        """What could not be read, where the configuration has ``errors.tolerance=all``."""
+
+    @property
+    def tolerant(self) -> bool:
+        """Whether records that cannot be read are passed over."""
+        return self.source.config().get("errors.tolerance") == "all"
 
     def reader(self) -> OffsetReader:
         """What is committed, as a task gets it: through JSON."""
@@ -167,6 +174,17 @@ class Lease:
             return _as_batches(self.task.poll())
         except RetriableError:
             return []
+        except RecordError as error:
+            if not self._worker.tolerant:
+                raise
+            self._worker.letters.append(error)
+            return [offsets_only(_behind(error))]
+
+
+def _behind(error: RecordError) -> list[ChangedOffset]:
+    if error.source_partition is None:
+        return []
+    return [(error.source_partition, error.source_offset)]
 
 
 def _as_batches(polled: Any) -> list[SourceBatch]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, BinaryIO
 
 import fastavro
@@ -24,22 +25,38 @@ class AvroTransformer(Transformer):
         """The file's records."""
         key, position = self.key(context), 0
         with reading(context, lambda: position):
-            values = _values(stream)
-            mapped: Mapped = next(values)
-            schema, convert = mapped.schema, mapped.convert
-            for value in values:
+            file = AvroFile(stream)
+            schema, convert = file.mapped.schema, file.mapped.convert
+            for value in file.values():
                 position += 1
                 if position > skip:
                     made = value if convert is None else convert(value)
                     yield TransformedRecord(key, SchemaAndValue(schema, made), position)
 
 
-def _values(stream: BinaryIO) -> Iterator[Any]:
-    """First how they are mapped, then the values."""
+class AvroFile:
+    """A container file that is being read; CorruptStream for damage, from whichever call."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        with _as_damage():
+            self._reader = fastavro.reader(
+                stream, return_named_type=True, return_named_type_override=True
+            )
+            self.metadata: Mapping[str, str] = self._reader.metadata
+            self.mapped: Mapped = AvroMapping().map(
+                fastavro.parse_schema(self._reader.writer_schema)
+            )
+
+    def values(self) -> Iterator[Any]:
+        """What its records hold."""
+        with _as_damage():
+            yield from self._reader
+
+
+@contextmanager
+def _as_damage() -> Iterator[None]:
     try:
-        reader = fastavro.reader(stream, return_named_type=True, return_named_type_override=True)
-        yield AvroMapping().map(fastavro.parse_schema(reader.writer_schema))
-        yield from reader
+        yield
     except (CorruptStream, OSError, PenstockError):
         raise
     except Exception as error:  # noqa: BLE001 (damage shows as an error of any kind)

@@ -1,4 +1,4 @@
-"""What formats of one record a line share."""
+"""What formats of one record a line share, and others that are cut into records before all else."""
 
 from __future__ import annotations
 
@@ -33,13 +33,21 @@ class LinedTransformer(ArrowTransformer):
     def array(self, lines: list[bytes]) -> pa.Array:
         """A column of these lines; ValueError says what is wrong with one of them."""
 
+    def blocks(self, stream: BinaryIO) -> Iterator[list[bytes]]:
+        """The lines, some of them at a time."""
+        return line_blocks(stream)
+
+    def made(self, lines: list[bytes], position: int) -> TransformedColumns:
+        """The records of these lines; ``position`` is that of the last. Errors as of ``array``."""
+        return TransformedColumns(self.array(lines), self.field, position)
+
     def columns(
         self, stream: BinaryIO, context: ObjectContext, skip: int = 0, bad: OnBad | None = None
     ) -> Iterator[TransformedColumns]:
         """A block's lines at a time."""
         position = 0
         with reading(context, lambda: position):
-            for block in line_blocks(stream):
+            for block in self.blocks(stream):
                 lines = self.lines_of(block)
                 first = position + 1
                 position += len(lines)
@@ -52,19 +60,19 @@ class LinedTransformer(ArrowTransformer):
     ) -> Iterator[TransformedColumns]:
         """The lines as one batch, or as those between the bad ones."""
         try:
-            yield TransformedColumns(self.array(lines), self.field, first + len(lines) - 1)
+            yield self.made(lines, first + len(lines) - 1)
             return
         except ValueError:
             pass  # one of them, to be found now
         good: list[bytes] = []
         for position, line in enumerate(lines, first):
             try:
-                self.array([line])
+                self.made([line], position)
                 good.append(line)
             except ValueError as error:
                 if good:
-                    yield TransformedColumns(self.array(good), self.field, position - 1)
+                    yield self.made(good, position - 1)
                 good = []
                 tolerate(bad, bad_record(context, position, str(error)), line)
         if good:
-            yield TransformedColumns(self.array(good), self.field, first + len(lines) - 1)
+            yield self.made(good, first + len(lines) - 1)

@@ -33,19 +33,25 @@ class ParquetTransformer(ArrowTransformer):
         """A part of a row group at a time."""
         position = 0
         with reading(context, lambda: position), _seekable(stream) as file:
-            for rows in _batches(file, skip):
-                position = rows.position
-                yield rows
+            for rows, reached in _batches(file, skip):
+                position = reached
+                yield self.made(rows, reached)
+
+    def made(self, rows: pa.RecordBatch, position: int) -> TransformedColumns:
+        """The records of these rows; ``position`` is that of the last."""
+        struct = pa.StructArray.from_arrays(rows.columns, fields=list(rows.schema))
+        column, field = as_held(struct, pa.field("value", struct.type, nullable=False))
+        return TransformedColumns(column, field, position)
 
 
-def _batches(file: BinaryIO, skip: int) -> Iterator[TransformedColumns]:
+def _batches(file: BinaryIO, skip: int) -> Iterator[tuple[pa.RecordBatch, int]]:
     try:
         opened = pq.ParquetFile(file)
         groups, position = _groups_after(opened, skip)
         for batch in opened.iter_batches(ROWS, row_groups=groups):
             first, position = position, position + batch.num_rows
             if position > skip:
-                yield _struct(batch.slice(max(0, skip - first)), position)
+                yield batch.slice(max(0, skip - first)), position
     except (OSError, pa.ArrowException) as error:
         if isinstance(error, OSError) and type(error) is not OSError:
             raise
@@ -63,14 +69,14 @@ def _groups_after(opened: pq.ParquetFile, skip: int) -> tuple[list[int], int]:
     return [], before
 
 
-def _struct(batch: pa.RecordBatch, position: int) -> TransformedColumns:
-    """The columns as one, in the Arrow types that records have."""
-    struct = pa.StructArray.from_arrays(batch.columns, fields=list(batch.schema))
-    schema = from_field(pa.field("value", struct.type, nullable=False))
-    assert schema is not None  # noqa: S101 (a struct has one)
-    field = to_field(schema, "value")
-    options = pc.CastOptions(field.type, allow_time_truncate=True)
-    return TransformedColumns(pc.cast(struct, options=options), field, position)
+def as_held(column: pa.Array, field: pa.Field) -> tuple[pa.Array, pa.Field]:
+    """A column in the Arrow types that records have."""
+    schema = from_field(field)
+    if schema is None:
+        return column, field
+    held = to_field(schema, field.name)
+    options = pc.CastOptions(held.type, allow_time_truncate=True)
+    return pc.cast(column, options=options), held
 
 
 @contextmanager

@@ -52,6 +52,16 @@ class TransformedColumns:
         return record_batch(topic, self.value, key=keys, value_field=self.value_field)
 
 
+@dataclass(frozen=True)
+class RestoredColumns(TransformedColumns):
+    """As ``TransformedColumns``, of a format that also says what else belongs to each record."""
+
+    key: pa.Array
+    key_field: pa.Field
+    timestamp: pa.Array
+    headers: pa.Array
+
+
 class Transformer(ABC):
     """Makes records of one object's bytes, lazily: about a block of it is in memory at a time.
 
@@ -88,10 +98,16 @@ class Transformer(ABC):
         """The same records, many at a time."""
         records = self.records(stream, context, skip, bad)
         while rows := list(islice(records, ROWS)):
-            for schema, group in groupby(rows, lambda row: row.value.schema):
-                run = list(group)
+            for (schema, _), group in groupby(enumerate(rows), _run):
+                run = [row for _, row in group]
                 array, field = column("value", schema, [row.value.value for row in run])
                 yield TransformedColumns(array, field, run[-1].position)
+
+
+def _run(numbered: tuple[int, TransformedRecord]) -> tuple[Schema | None, int]:
+    """The same for records of one schema that follow each other without a bad one in between."""
+    index, record = numbered
+    return record.value.schema, record.position - index
 
 
 class ArrowTransformer(Transformer):

@@ -25,6 +25,8 @@ class Source:
     timestamp: str = ""
     """The column that is ROWTIME, instead of the record's own time."""
     read_only: bool = False
+    with_schema: bool = False
+    """Whether values of JSON are written with Kafka Connect's schema of them."""
     statement: str = ""
 
     @property

@@ -12,15 +12,16 @@ from penstock.kafka import clients, topics
 from penstock.kafka.clients import Connection
 from penstock.kafka.compacted_log import CompactedLog, LogRecord
 from penstock.kafka.plain_writes import send_one
+from penstock.sql.catalog.query import PersistentQuery
 from penstock.sql.catalog.source import Source, type_from_json, type_json
 from penstock.sql.errors import StatementError, nearest
 from penstock.sql.statements.types import SqlType
 
-SOURCES, TYPES = "source", "type"
+SOURCES, TYPES, QUERIES = "source", "type", "query"
 
 
 class Catalog:
-    """Streams, tables and types by name, as of the moment of asking. Thread-safe.
+    """Streams, tables, types and queries by name, as of the moment of asking. Thread-safe.
 
     Every method may raise a KafkaFault. ``close`` ends the thread that follows the topic.
     """
@@ -82,6 +83,19 @@ class Catalog:
     def remove_type(self, name: str) -> int:
         """Forget a type; what was declared with it keeps its columns. The number of the change."""
         return self._write(TYPES, name, None)
+
+    def queries(self) -> dict[str, PersistentQuery]:
+        """All persistent queries by their ids."""
+        found = sorted(self._all(QUERIES).items())
+        return {id_: PersistentQuery.from_json(each) for id_, each in found}
+
+    def put_query(self, query: PersistentQuery) -> int:
+        """Store a query; the number of the change."""
+        return self._write(QUERIES, query.id, query.to_json())
+
+    def remove_query(self, id_: str) -> int:
+        """Forget a query; its sink stays. The number of the change."""
+        return self._write(QUERIES, id_, None)
 
     def _all(self, kind: str) -> dict[str, Any]:
         self._log.read_to_end()

@@ -23,8 +23,10 @@ class Connect(Protocol):
     def expanded(self, *parts: str) -> dict[str, Json]:
         """All connectors with ``status``, ``info`` or both."""
 
-    def create(self, name: str, config: Mapping[str, Any]) -> Json:
-        """Create a connector; its info."""
+    def create(
+        self, name: str, config: Mapping[str, Any], initial_state: str | None = None
+    ) -> Json:
+        """Create a connector, in that state; its info."""
 
     def put_config(self, name: str, config: Mapping[str, Any]) -> Any:
         """Replace its config."""

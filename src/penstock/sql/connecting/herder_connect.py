@@ -52,9 +52,11 @@ class HerderConnect:
         asked = {"status": self._herder.status, "info": self._herder.info}
         return {name: {p: asked[p](name) for p in parts} for name in self._herder.connectors()}
 
-    def create(self, name: str, config: Mapping[str, Any]) -> Json:
+    def create(
+        self, name: str, config: Mapping[str, Any], initial_state: str | None = None
+    ) -> Json:
         """Create a connector; its info."""
-        return self._herder.create(name, dict(config), None)
+        return self._herder.create(name, dict(config), initial_state)
 
     def put_config(self, name: str, config: Mapping[str, Any]) -> Any:
         """Replace its config."""

@@ -143,6 +143,12 @@ class QueryBuilder(ExpressionBuilder):
     def explain(self, nodes: Nodes) -> qu.Explain:
         return qu.Explain(nodes[0])
 
+    def explain_persistent(self, nodes: Nodes) -> qu.Explain:
+        statement = nodes[0]
+        is_insert = isinstance(statement, qu.InsertSelect)
+        sink = statement.target if is_insert else statement.name
+        return qu.Explain(statement.query, sink=sink)
+
     def explain_id(self, nodes: Nodes) -> qu.Explain:
         return qu.Explain(None, nodes[0])
 

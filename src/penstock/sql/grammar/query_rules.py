@@ -13,7 +13,10 @@ insert_select: "INSERT"i "INTO"i source_name with_clause? query
 insert_values: "INSERT"i "INTO"i source_name names? "VALUES"i row ("," row)*
 names: "(" name ("," name)* ")"
 row: "(" expression ("," expression)* ")"
-explain: "EXPLAIN"i query | "EXPLAIN"i connector_name -> explain_id
+explain: "EXPLAIN"i query
+    | "EXPLAIN"i create_as -> explain_persistent
+    | "EXPLAIN"i insert_select -> explain_persistent
+    | "EXPLAIN"i connector_name -> explain_id
 print_topic: "PRINT"i connector_name print_option*
 print_option: "FROM"i "BEGINNING"i -> from_beginning
     | ("INTERVAL"i | "SAMPLE"i) INTEGER -> interval

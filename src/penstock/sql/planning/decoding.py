@@ -9,6 +9,8 @@ is no object at all is skipped, and counted (``UNREADABLE``).
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from penstock.sql.catalog.source import PSEUDO, Source
 from penstock.sql.errors import NotSupportedYet
 from penstock.sql.planning.spark_types import quoted, spark_type, text
@@ -23,10 +25,20 @@ def rows_of(source: Source, raw: str, *, latest: bool) -> str:
     return columns_of(source, f"({parsed_of(source, raw, latest=latest)})")
 
 
-def parsed_of(source: Source, raw: str, *, latest: bool) -> str:
-    """The records with their values as ``v``, which is NULL of one that cannot be read."""
-    value, key = _value(source), _key_part(source)
-    return f"SELECT {RAW_COLUMNS}, {value} AS v, {key} AS k FROM {_records(raw, latest=latest)}"
+def parsed_of(source: Source, raw: str, *, latest: bool, more: Iterable[str] = ()) -> str:
+    """The records with their values as ``v``, which is NULL of one that cannot be read.
+
+    ``more`` are further columns of ``raw`` that are kept.
+    """
+    columns = [RAW_COLUMNS, *more, f"{_value(source)} AS v", f"{_key_part(source)} AS k"]
+    return f"SELECT {', '.join(columns)} FROM {_prepared(source, _records(raw, latest=latest))}"
+
+
+def _prepared(source: Source, records: str) -> str:
+    """Values of JSON are parsed once, into ``w``: what they hold is asked several times."""
+    if source.value_format != "JSON":
+        return records
+    return f"(SELECT *, from_json(CAST(value AS STRING), {MAP}) AS w FROM {records})"
 
 
 def columns_of(source: Source, parsed: str, *, tombstones: bool = False) -> str:
@@ -34,13 +46,20 @@ def columns_of(source: Source, parsed: str, *, tombstones: bool = False) -> str:
 
     With them there is a further column, TOMBSTONE.
     """
-    columns = [f"{_column(source, column)} AS {quoted(column.name)}" for column in source.columns]
-    columns += [_row_time(source), "partition AS ROWPARTITION", "offset AS ROWOFFSET"]
+    written = column_texts(source).items()
+    columns = [f"{each} AS {quoted(name)}" for name, each in written]
     readable = "v IS NOT NULL" if source.value_format == "JSON" else "value IS NOT NULL"
     if tombstones:
         columns.append("value IS NULL AS TOMBSTONE")
         readable = f"({readable} OR value IS NULL)"
     return f"SELECT {', '.join(columns)} FROM {parsed} WHERE {readable}"
+
+
+def column_texts(source: Source) -> dict[str, str]:
+    """What each column is in what ``parsed_of`` gives, those that every source has included."""
+    declared = {column.name: _column(source, column) for column in source.columns}
+    pseudo = dict(zip(PSEUDO, (_row_time(source), "partition", "offset"), strict=True))
+    return {**declared, **pseudo}
 
 
 UNREADABLE = "count_if(value IS NOT NULL AND v IS NULL)"
@@ -58,7 +77,7 @@ def _records(raw: str, *, latest: bool) -> str:
 def _value(source: Source) -> str:
     """The value before it is taken apart."""
     if source.value_format == "JSON":
-        return _object("CAST(value AS STRING)")
+        return _without_schema("w")
     if source.value_format == "DELIMITED":
         fields = ", ".join(f"{quoted(column.name)} STRING" for column in source.values)
         options = f"map('sep', {text(source.delimiter)})"
@@ -70,7 +89,10 @@ def _value(source: Source) -> str:
 
 def _object(json: str) -> str:
     """A JSON object as a map; of one with its schema, the payload."""
-    whole = f"from_json({json}, {MAP})"
+    return _without_schema(f"from_json({json}, {MAP})")
+
+
+def _without_schema(whole: str) -> str:
     payload = f"from_json({whole}['payload'], {MAP})"
     enveloped = f"size({whole}) = 2 AND map_contains_key({whole}, 'schema')"
     return (
@@ -170,6 +192,6 @@ def from_kafka(data: str, kind: SqlType) -> str:
 def _row_time(source: Source) -> str:
     column = next((c for c in source.columns if c.name == source.timestamp), None)
     if column is None:
-        return f"unix_millis(timestamp) AS {PSEUDO[0]}"
+        return "unix_millis(timestamp)"
     value = _column(source, column)
-    return f"{f'unix_millis({value})' if column.type.name == 'TIMESTAMP' else value} AS {PSEUDO[0]}"
+    return f"unix_millis({value})" if column.type.name == "TIMESTAMP" else value

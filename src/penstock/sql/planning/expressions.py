@@ -14,7 +14,11 @@ QueryText = Callable[[Query], str]
 
 
 class Expressions:
-    """Writes expressions. ``texts`` are the columns that hold text, for which + concatenates."""
+    """Writes expressions.
+
+    ``texts`` are the columns that hold text, for which + concatenates: by their names, or by
+    those with their relation's name and a dot before it.
+    """
 
     def __init__(self, texts: Mapping[str, bool], query_text: QueryText) -> None:
         self._texts = texts
@@ -73,7 +77,8 @@ class Expressions:
         if isinstance(each, ex.Literal):
             return isinstance(each.value, str)
         if isinstance(each, ex.Column):
-            return self._texts.get(each.name, False)
+            full = f"{each.relation}.{each.name}"
+            return self._texts.get(full, self._texts.get(each.name, False))
         if isinstance(each, ex.Cast):
             return each.type.name == "VARCHAR"
         if isinstance(each, ex.Binary):

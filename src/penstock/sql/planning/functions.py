@@ -20,6 +20,7 @@ SCALAR = {
     "ARRAY_MAX": "array_max({0})",
     "ARRAY_MIN": "array_min({0})",
     "ARRAY_SORT": "sort_array({0})",
+    "AS_VALUE": "{0}",
     "CEIL": "ceil({0})",
     "COALESCE": "coalesce({*})",
     "CONCAT": "concat({*})",

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from penstock.sql.errors import NotSupportedYet, StatementError, nearest
 from penstock.sql.statements.types import SIMPLE, ColumnDef, SqlType
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import DataType
 
 SPARK = {
     "BOOLEAN": "BOOLEAN",
@@ -23,6 +27,21 @@ SQL = {
     "smallint": "INTEGER",
     "tinyint": "INTEGER",
     "void": "VARCHAR",
+}
+
+STORED = {
+    "boolean": "BOOLEAN",
+    "byte": "INTEGER",
+    "short": "INTEGER",
+    "integer": "INTEGER",
+    "long": "BIGINT",
+    "float": "DOUBLE",
+    "double": "DOUBLE",
+    "string": "VARCHAR",
+    "void": "VARCHAR",
+    "binary": "BYTES",
+    "date": "DATE",
+    "timestamp": "TIMESTAMP",
 }
 
 
@@ -44,6 +63,24 @@ def spark_type(kind: SqlType) -> str:
 def sql_type(spark: str) -> str:
     """SQL's name of a type of Spark's."""
     return SQL.get(spark, spark.upper())
+
+
+def declared_type(spark: DataType) -> SqlType:
+    """SQL's type that a type of Spark's is kept as."""
+    name, found = spark.typeName(), spark.jsonValue()
+    if name == "decimal":
+        return SqlType("DECIMAL", precision=(vars(spark)["precision"], vars(spark)["scale"]))
+    if name == "array":
+        return SqlType("ARRAY", (declared_type(vars(spark)["elementType"]),))
+    if name == "map":
+        inner = (declared_type(vars(spark)[part]) for part in ("keyType", "valueType"))
+        return SqlType("MAP", tuple(inner))
+    if name == "struct":
+        fields = vars(spark)["fields"]
+        return SqlType("STRUCT", fields=tuple((f.name, declared_type(f.dataType)) for f in fields))
+    if name not in STORED:
+        raise NotSupportedYet(f"columns of Spark's type {found}")
+    return SqlType(STORED[name])
 
 
 def quoted(name: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from penstock.sdk.errors import PenstockError
+from penstock.sql.catalog.query import CONNECTOR_CLASS
 from penstock.sql.connecting.connect_api import Connect, Json, status_of
 from penstock.sql.connecting.names import connector_named
 from penstock.sql.connecting.topic_prefix import short_name, topic_prefix
@@ -25,7 +26,7 @@ def show(connect: Connect, statement: co.ShowConnectors) -> Result:
     chosen = {
         name: each
         for name, each in sorted(found.items())
-        if not statement.kind or _kind(each) == statement.kind
+        if (not statement.kind or _kind(each) == statement.kind) and not _is_query(each)
     }
     entity = {
         "@type": "connector_list",
@@ -59,6 +60,11 @@ def _listed(name: str, each: Json) -> Json:
 
 def _kind(each: Json) -> str:
     return str(each.get("info", {}).get("type") or "unknown")
+
+
+def _is_query(each: Json) -> bool:
+    """Whether it runs a persistent query: those are listed by SHOW QUERIES."""
+    return _class(each) == CONNECTOR_CLASS
 
 
 def _config(each: Json) -> dict[str, str]:

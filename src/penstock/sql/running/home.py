@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from penstock.sdk.errors import PenstockError
 from penstock.sql.connecting.connect_api import Connect
 from penstock.sql.errors import StatementError
+from penstock.sql.planning.spark_settings import own_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -84,15 +85,8 @@ class Home:
             )
 
     def spark(self) -> SparkSession:
-        """A Spark session for one query, with views of its own; expressions give NULL, not errors.
-
-        Its time zone is UTC, as SQL's is.
-        """
-        session = self._spark().newSession()
-        session.conf.set("spark.sql.ansi.enabled", "false")
-        session.conf.set("spark.sql.session.timeZone", "UTC")
-        session.conf.set("spark.sql.shuffle.partitions", "2")
-        return session
+        """A Spark session for one query, with views of its own."""
+        return own_session(self._spark())
 
     def close(self) -> None:
         """End what it has started; Spark belongs to its caller."""

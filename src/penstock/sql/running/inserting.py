@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from penstock.kafka import clients
+from penstock.sql.catalog.connect_schemas import value_schema
 from penstock.sql.catalog.source import PSEUDO, Source
 from penstock.sql.errors import NotSupportedYet, StatementError, nearest
 from penstock.sql.running.home import Home
@@ -137,7 +138,8 @@ def _key(source: Source, keys: Row) -> bytes | None:
 
 def _encoded(source: Source, values: Row) -> bytes:
     if source.value_format == "JSON":
-        return _json(values)
+        schema = value_schema(source.values) if source.with_schema else None
+        return _json({"schema": schema, "payload": values} if schema else values)
     if source.value_format == "DELIMITED":
         return source.delimiter.join(_cell(v, source.delimiter) for v in values.values()).encode()
     return _kafka(source.values[0], next(iter(values.values()))) or b""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from penstock.kafka import topics
 from penstock.sdk.errors import PenstockError
 from penstock.sql.catalog.inference import value_columns
+from penstock.sql.catalog.query import PersistentQuery
 from penstock.sql.catalog.sampling import sample_of
 from penstock.sql.catalog.source import Source, column_list
 from penstock.sql.planning.functions import AGGREGATES, SCALAR
@@ -60,21 +61,42 @@ def _replicas(meta: Any) -> str:
     return str(max((len(part.replicas) for part in meta.partitions.values()), default=0))
 
 
-def described(source: Source, *, extended: bool) -> Result:
-    """``DESCRIBE`` of a stream or table."""
+def described(source: Source, queries: Iterable[PersistentQuery], *, extended: bool) -> Result:
+    """``DESCRIBE`` of a stream or table; those of ``queries`` that use it are told."""
+    reading = [query for query in queries if source.name in query.reads]
+    writing = [query for query in queries if query.sink.name == source.name]
     rows = [[column.name, type_words(column)] for column in source.columns]
     grid = Grid(("Field", "Type"), rows)
     head = Lines(f"Name                 : {source.name}")
-    parts: tuple[Part, ...] = (Lines(_extended(source)), grid) if extended else (head, grid)
-    return Result({"@type": "sourceDescription", "sourceDescription": _facts(source)}, parts)
+    more = Lines("\n".join((_extended(source), _using("read", reading), _using("write", writing))))
+    parts: tuple[Part, ...] = (more, grid) if extended else (head, grid)
+    used = {"readQueries": _told(reading), "writeQueries": _told(writing)}
+    facts = {**_facts(source), **used}
+    return Result({"@type": "sourceDescription", "sourceDescription": facts}, parts)
+
+
+def _using(verb: str, queries: Sequence[PersistentQuery]) -> str:
+    ids = ", ".join(query.id for query in queries)
+    return f"{f'Queries that {verb} it':<21}: {ids or 'none'}"
+
+
+def _told(queries: Sequence[PersistentQuery]) -> list[Json]:
+    return [
+        {
+            "queryString": query.statement,
+            "sinks": [query.sink.name],
+            "sinkKafkaTopics": [query.sink.topic],
+            "id": query.id,
+            "queryType": "PERSISTENT",
+        }
+        for query in queries
+    ]
 
 
 def _facts(source: Source) -> Json:
     return {
         **_listed(source),
         "windowType": None,
-        "readQueries": [],
-        "writeQueries": [],
         "fields": [_field(column) for column in source.columns],
         "timestamp": source.timestamp,
         "statement": source.statement,
@@ -136,27 +158,6 @@ def functions() -> Result:
     rows = [[name, kind] for name, kind in sorted(kinds.items())]
     entity = {"@type": "function_names", "functions": [{"name": n, "type": k} for n, k in rows]}
     return Result(entity, (Grid(("Function Name", "Type"), rows),))
-
-
-def queries(home: Home) -> Result:
-    """``SHOW QUERIES``: those that clients listen to; there are no persistent queries yet."""
-    headings = ("Query ID", "Query Type", "Status", "Sink Name", "Sink Kafka Topic", "Query String")
-    found = sorted(home.running.items())
-    rows = [[id_, "PUSH", "RUNNING:1", "", "", statement] for id_, statement in found]
-    entity = {"@type": "queries", "queries": [_query(id_, text) for id_, text in found]}
-    return Result(entity, (Grid(headings, rows),))
-
-
-def _query(id_: str, statement: str) -> Json:
-    return {
-        "queryString": statement,
-        "sinks": [],
-        "sinkKafkaTopics": [],
-        "id": id_,
-        "statusCount": {"RUNNING": 1},
-        "queryType": "PUSH",
-        "state": "RUNNING",
-    }
 
 
 def schema_words(home: Home, topic: str) -> str:

@@ -9,14 +9,16 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from penstock.sql.errors import NotSupportedYet
+from penstock.sql.grammar.parser import parse
 from penstock.sql.planning.queries import Plan, planned, refuse_unless_stateless
 from penstock.sql.planning.spark_types import sql_type
 from penstock.sql.running import reading
 from penstock.sql.running.home import Home
+from penstock.sql.running.persistent import explained
+from penstock.sql.running.query_changes import facts, named
 from penstock.sql.running.results import Lines, Result, Rows, Stop
 from penstock.sql.running.views import Skipped, analysed, spark_errors, view
-from penstock.sql.statements.queries import Explain, Query
+from penstock.sql.statements.queries import CreateAs, Explain, InsertSelect, Query
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -33,11 +35,21 @@ def select(home: Home, query: Query, properties: Mapping[str, str]) -> Rows:
 def explain(home: Home, statement: Explain) -> Result:
     """Spark's plan of a query."""
     if statement.query is None:
-        raise NotSupportedYet("EXPLAIN of a persistent query")
+        return _explained_by_id(home, statement.query_id)
+    if statement.sink:
+        text = explained(home, statement.query, statement.sink)
+        return Result(_described(text), (Lines(text),))
     plan = planned(statement.query, home.catalog.source)
     result = _once(home, home.spark(), plan, Skipped())
     text = result._jdf.queryExecution().toString()
     return Result(_described(text), (Lines(text),))
+
+
+def _explained_by_id(home: Home, id_: str) -> Result:
+    query = named(home, id_)
+    parsed = parse(query.statement, query.variables)
+    assert isinstance(parsed, CreateAs | InsertSelect)  # noqa: S101 (no other is stored)
+    return facts(home, query, explained(home, parsed.query, query.sink.name))
 
 
 def _described(plan: str) -> dict[str, Any]:

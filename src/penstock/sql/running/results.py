@@ -106,7 +106,8 @@ def framed(text: str, kind: str = "currentStatus", **entity: Any) -> Result:
 def _entity(text: str, kind: str, more: dict[str, Any]) -> dict[str, Any]:
     if kind != "currentStatus":
         return {"@type": kind, **more, "message": text}
-    status = {"status": "SUCCESS", "message": text, "queryId": None}
+    query_id = more.pop("queryId", None)
+    status = {"status": "SUCCESS", "message": text, "queryId": query_id}
     return {"@type": kind, **more, "commandStatus": status}
 
 

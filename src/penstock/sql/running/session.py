@@ -112,7 +112,7 @@ class SqlSession:
         handlers: Mapping[type, Callable[[Any], Answer]] = {
             **self._of_connectors(),
             **self._of_sources(masked),
-            **self._of_queries(),
+            **self._of_queries(masked),
             **self._of_tests(),
             se.SetProperty: self._set,
             se.UnsetProperty: self._unset,
@@ -185,7 +185,7 @@ class SqlSession:
             "STREAMS": lambda: listing.sources(self.home, "STREAM"),
             "TABLES": lambda: listing.sources(self.home, "TABLE"),
             "TOPICS": lambda: listing.shown_topics(self.home, every=statement.every),
-            "QUERIES": lambda: listing.queries(self.home),
+            "QUERIES": self._queries,
             "FUNCTIONS": listing.functions,
             "TYPES": self._types,
             "PROPERTIES": lambda: listing.pairs(
@@ -194,6 +194,11 @@ class SqlSession:
             "VARIABLES": lambda: listing.pairs("variables", ("Variable", "Value"), self.variables),
         }
         return shows[statement.what]()
+
+    def _queries(self) -> Result:
+        from penstock.sql.running import query_changes
+
+        return query_changes.show(self.home)
 
     def _types(self) -> Result:
         from penstock.sql.running import listing
@@ -206,8 +211,9 @@ class SqlSession:
 
         catalog = self.home.known_catalog()
         source = catalog.find(statement.name) if catalog else None
-        if source is not None:
-            return listing.described(source, extended=statement.extended)
+        if catalog is not None and source is not None:
+            queries = list(catalog.queries().values())
+            return listing.described(source, queries, extended=statement.extended)
         name = find_connector(self.home.connect, statement.name)
         if name is None:
             known = [*self.home.connect.connectors(), *self._source_names()]
@@ -225,21 +231,22 @@ class SqlSession:
         from penstock.sql.running import listing
 
         found = self.home.catalog.sources(statement.what.removesuffix("S")).values()
-        every = [listing.described(each, extended=statement.extended) for each in found]
+        using = list(self.home.catalog.queries().values())
+        every = [listing.described(each, using, extended=statement.extended) for each in found]
         told = [each.entity["sourceDescription"] for each in every]
         entity = {"@type": "source_descriptions", "sourceDescriptions": told}
         return Result(entity, tuple(part for each in every for part in each.parts))
 
     # Queries.
 
-    def _of_queries(self) -> dict[type, Callable[[Any], Answer]]:
+    def _of_queries(self, masked: str) -> dict[type, Callable[[Any], Answer]]:
         return {
             qu.Select: self._select,
             qu.Explain: self._explain,
             qu.InsertValues: self._insert,
             qu.PrintTopic: self._print,
-            qu.CreateAs: self._persistent,
-            qu.InsertSelect: self._persistent,
+            qu.CreateAs: lambda s: self._persistent(s, masked),
+            qu.InsertSelect: lambda s: self._persistent(s, masked),
             qu.ChangeQuery: self._change_query,
         }
 
@@ -263,15 +270,18 @@ class SqlSession:
 
         return print_topic(self.home, statement)
 
-    def _persistent(self, statement: qu.CreateAs | qu.InsertSelect) -> Answer:
-        what = f"CREATE {statement.kind} … AS SELECT" if isinstance(statement, qu.CreateAs) else ""
-        raise NotSupportedYet(f"{what or 'INSERT INTO … SELECT'} (persistent queries)")
+    def _persistent(self, statement: qu.CreateAs | qu.InsertSelect, text: str) -> Answer:
+        from penstock.sql.running import persistent
+
+        said = persistent.Said(text, self.variables, self.properties)
+        if isinstance(statement, qu.CreateAs):
+            return persistent.create_as(self.home, statement, said)
+        return persistent.insert_select(self.home, statement, said)
 
     def _change_query(self, statement: qu.ChangeQuery) -> Answer:
-        raise NotSupportedYet(
-            f"{statement.verb.upper()} of persistent queries, of which there are none; for a "
-            f"connector: {statement.verb.upper()} CONNECTOR {statement.query_id};"
-        )
+        from penstock.sql.running import query_changes
+
+        return query_changes.change(self.home, statement)
 
     # Tests.
 

@@ -18,13 +18,14 @@ def sink_keys(source: Source) -> dict[str, str]:
     return {
         "topics": source.topic,
         **_converter("key", source.key_format, key_type),
-        **_converter("value", source.value_format, value_type),
+        **_converter("value", source.value_format, value_type, schemas=source.with_schema),
     }
 
 
-def _converter(part: str, form: str, kind: str) -> dict[str, str]:
+def _converter(part: str, form: str, kind: str, *, schemas: bool = False) -> dict[str, str]:
     if form == "JSON":
-        return {f"{part}.converter": JSON, f"{part}.converter.schemas.enable": "false"}
+        enabled = str(schemas).lower()
+        return {f"{part}.converter": JSON, f"{part}.converter.schemas.enable": enabled}
     if form == "DELIMITED" or kind == "VARCHAR":
         return {f"{part}.converter": STRING}
     number = NUMBERS.get(kind)

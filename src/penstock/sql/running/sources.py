@@ -15,9 +15,11 @@ from penstock.sql.errors import AlreadyExists, NotSupportedYet, StatementError, 
 from penstock.sql.planning.spark_types import resolved, resolved_type
 from penstock.sql.running.home import Home
 from penstock.sql.running.results import Lines, Result, framed, message, warning
+from penstock.sql.statements import connectors as co
 from penstock.sql.statements import sources as so
 from penstock.sql.statements.types import ColumnDef
 
+SCHEMAS = "JSON_SCHEMAS_ENABLE"
 KNOWN = (
     "KAFKA_TOPIC",
     "FORMAT",
@@ -29,6 +31,7 @@ KNOWN = (
     "TIMESTAMP",
     "VALUE_DELIMITER",
     "TOPIC",
+    SCHEMAS,
 )
 LATER = {"TIMESTAMP_FORMAT", "WRAP_SINGLE_VALUE", "KEY_DELIMITER", "VALUE_SCHEMA_ID"}
 DELIMITERS = {"SPACE": " ", "TAB": "\t"}
@@ -39,15 +42,15 @@ def create(home: Home, statement: so.CreateSource, masked: str) -> Result:
     """Declare a stream or table over a topic."""
     if (taken := already(home, statement)) is not None:
         return taken
-    given = _properties(statement)
+    given = checked_properties(statement.properties)
     topic = _topic(given)
     home.refuse_closed(topic)
     source = _declared(home, statement, given, topic)
-    _ensure_topic(home, topic, given)
+    ensure_topic(home, topic, given)
     number = home.catalog.put(replace(source, statement=masked))
     done = framed(
         f"{statement.kind} CREATED",
-        commandId=_command(statement.kind, source.name, "create"),
+        commandId=command_id(statement.kind, source.name, "create"),
         commandSequenceNumber=number,
     )
     if statement.columns:
@@ -66,7 +69,7 @@ def already(home: Home, statement: so.CreateSource) -> Result | None:
     raise AlreadyExists(f"A {taken.kind.lower()} with the name {taken.name} already exists.")
 
 
-def _command(kind: str, name: str, verb: str) -> str:
+def command_id(kind: str, name: str, verb: str) -> str:
     """ksqlDB's name for a change: ``stream/`S`/create``."""
     return f"{kind.lower()}/`{name}`/{verb}"
 
@@ -76,8 +79,9 @@ def _columns_told(source: Source) -> str:
     return ", ".join(f"{c.name} {c.type}{roles[c.name]}" for c in source.columns)
 
 
-def _properties(statement: so.CreateSource) -> dict[str, str]:
-    given = {key.upper(): value or "" for key, value in statement.properties}
+def checked_properties(properties: co.Properties) -> dict[str, str]:
+    """What WITH says, under upper-case names; SqlError for one that there is not."""
+    given = {key.upper(): value or "" for key, value in properties}
     for key in given:
         if key in LATER:
             raise NotSupportedYet(f"{key} in WITH")
@@ -94,8 +98,8 @@ def _topic(given: Properties) -> str:
 
 
 def _declared(home: Home, statement: so.CreateSource, given: Properties, topic: str) -> Source:
-    value_format = _format(given, "VALUE_FORMAT", "JSON")
-    key_format = _format(given, "KEY_FORMAT", "KAFKA")
+    value_format = chosen_format(given, "VALUE_FORMAT", "JSON")
+    key_format = chosen_format(given, "KEY_FORMAT", "KAFKA")
     columns = resolved(statement.columns, home.catalog.types())
     if not columns:
         columns, key_format = _inferred(home, statement, given, topic)
@@ -109,12 +113,14 @@ def _declared(home: Home, statement: so.CreateSource, given: Properties, topic: 
         key_format,
         value_format,
         DELIMITERS.get(delimiter.upper(), delimiter),
-        _timestamp(given, columns),
+        time_column(given, columns),
         statement.read_only,
+        schemas_enabled(given, value_format),
     )
 
 
-def _format(given: Properties, key: str, default: str) -> str:
+def chosen_format(given: Properties, key: str, default: str) -> str:
+    """KEY_FORMAT or VALUE_FORMAT; SqlError for one that there is not."""
     if "FORMAT" in given and key in given:
         raise StatementError(f"FORMAT is for key and value: leave {key} out, or FORMAT.")
     chosen = (given.get(key) or given.get("FORMAT") or default).upper()
@@ -125,7 +131,18 @@ def _format(given: Properties, key: str, default: str) -> str:
     return chosen
 
 
-def _timestamp(given: Properties, columns: tuple[ColumnDef, ...]) -> str:
+def schemas_enabled(given: Properties, value_format: str) -> bool:
+    """What JSON_SCHEMAS_ENABLE says; StatementError where it cannot be."""
+    told = given.get(SCHEMAS, "false").lower()
+    if told not in ("true", "false"):
+        raise StatementError(f"{SCHEMAS} must be true or false, not {told}.")
+    if told == "true" and value_format != "JSON":
+        raise StatementError(f"{SCHEMAS} is for VALUE_FORMAT JSON, not {value_format}.")
+    return told == "true"
+
+
+def time_column(given: Properties, columns: tuple[ColumnDef, ...]) -> str:
+    """The column that TIMESTAMP names; empty if it is not given."""
     wanted = given.get("TIMESTAMP", "")
     names = {column.name.upper(): column for column in columns}
     if not wanted:
@@ -141,7 +158,7 @@ def _timestamp(given: Properties, columns: tuple[ColumnDef, ...]) -> str:
 def _inferred(
     home: Home, statement: so.CreateSource, given: Properties, topic: str
 ) -> tuple[tuple[ColumnDef, ...], str]:
-    if _format(given, "VALUE_FORMAT", "JSON") != "JSON":
+    if chosen_format(given, "VALUE_FORMAT", "JSON") != "JSON":
         raise StatementError("Columns can be inferred of JSON only: declare them.")
     sample = sample_of(home.connection(), topic)
     if not sample:
@@ -175,7 +192,7 @@ def _check(statement: so.CreateSource, columns: tuple[ColumnDef, ...]) -> None:
         raise StatementError(f"A {statement.kind.lower()} has a {right}, not a {wrong}.")
 
 
-def _ensure_topic(home: Home, topic: str, given: Properties) -> None:
+def ensure_topic(home: Home, topic: str, given: Properties, *, compacted: bool = False) -> None:
     """With PARTITIONS a missing topic is made; one that differs is refused."""
     admin, wanted = home.catalog.admin, given.get("PARTITIONS", "")
     if wanted and not wanted.isdigit():
@@ -189,7 +206,8 @@ def _ensure_topic(home: Home, topic: str, given: Properties) -> None:
     if found and wanted and int(wanted) != found:
         raise StatementError(f"Topic {topic} has {found} partitions, not {wanted}.")
     if not found:
-        config = {"retention.ms": given["RETENTION_MS"]} if "RETENTION_MS" in given else None
+        config = {"cleanup.policy": "compact"} if compacted else {}
+        config |= {"retention.ms": given["RETENTION_MS"]} if "RETENTION_MS" in given else {}
         replicas = int(given.get("REPLICAS", "-1"))
         topics.ensure_topic(
             admin, topic, partitions=int(wanted), replication=replicas, config=config
@@ -204,15 +222,30 @@ def drop(home: Home, statement: so.DropSource) -> Result:
     source = source or home.catalog.source(statement.name)
     if source.kind != statement.kind:
         raise StatementError(f"{source.name} is a {source.kind.lower()}: use DROP {source.kind}.")
+    refuse_used(home, source)
     if statement.delete_topic:
         _delete_topic(home, source)
     number = home.catalog.remove(source.name)
     gone = f" and topic {source.topic}" if statement.delete_topic else ""
     return message(
         f"Dropped {source.kind.lower()} {source.name}{gone}.",
-        commandId=_command(source.kind, source.name, "drop"),
+        commandId=command_id(source.kind, source.name, "drop"),
         commandSequenceNumber=number,
     )
+
+
+def refuse_used(home: Home, source: Source) -> None:
+    """StatementError while a persistent query reads or writes it, in ksqlDB's words."""
+    found = home.catalog.queries().values()
+    reading = [query.id for query in found if source.name in query.reads]
+    writing = [query.id for query in found if query.sink.name == source.name]
+    if reading or writing:
+        raise StatementError(
+            f"Cannot drop {source.name}.\n"
+            f"The following queries read from this source: [{', '.join(reading)}].\n"
+            f"The following queries write into this source: [{', '.join(writing)}].\n"
+            f"You need to terminate them before dropping {source.name}."
+        )
 
 
 def _delete_topic(home: Home, source: Source) -> None:
@@ -241,7 +274,7 @@ def add_columns(home: Home, statement: so.AddColumns) -> Result:
     number = home.catalog.put(changed)
     return message(
         f"Altered {source.kind.lower()} {source.name}.",
-        commandId=_command(source.kind, source.name, "alter"),
+        commandId=command_id(source.kind, source.name, "alter"),
         commandSequenceNumber=number,
     )
 
@@ -256,7 +289,7 @@ def create_type(home: Home, statement: so.CreateType) -> Result:
     number = home.catalog.put_type(statement.name, kind)
     return message(
         f"Registered custom type with name '{statement.name}'.",
-        commandId=_command("type", statement.name, "create"),
+        commandId=command_id("type", statement.name, "create"),
         commandSequenceNumber=number,
     )
 
@@ -271,6 +304,6 @@ def drop_type(home: Home, statement: so.DropType) -> Result:
     number = home.catalog.remove_type(statement.name)
     return message(
         f"Type '{statement.name}' dropped.",
-        commandId=_command("type", statement.name, "drop"),
+        commandId=command_id("type", statement.name, "drop"),
         commandSequenceNumber=number,
     )

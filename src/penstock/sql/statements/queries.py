@@ -107,10 +107,11 @@ class InsertValues:
 
 @dataclass(frozen=True)
 class Explain:
-    """Of a query, or of a running one by its id."""
+    """Of a query, of one that would persist in ``sink``, or of a running one by its id."""
 
     query: Query | None
     query_id: str = ""
+    sink: str = ""
 
 
 @dataclass(frozen=True)

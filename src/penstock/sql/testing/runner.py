@@ -53,7 +53,9 @@ def run_cases(
 
 
 def _no_connectors() -> NoReturn:
-    raise UserError("`penstock sql test` runs no connectors: insert records instead.")
+    raise UserError(
+        "`penstock sql test` runs no connectors and no persistent queries: insert records instead."
+    )
 
 
 def _outcome(session: SqlSession, case: Case) -> Outcome:

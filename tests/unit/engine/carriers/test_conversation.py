@@ -88,17 +88,18 @@ def test_a_lease_that_does_not_end_takes_the_process_with_it(desk: Desk) -> None
     eventually(carrier.left.is_set)
 
 
-def test_a_process_beyond_its_memory_ends_itself(desk: Desk) -> None:
-    left = threading.Event()
-    summons = Summons(desk.hub.address, desk.link.carrier, desk.link.secret, most_bytes=100)
+def test_a_process_beyond_its_memory_ends_itself_and_says_why(desk: Desk) -> None:
+    left, most = threading.Event(), 100 << 20
+    summons = Summons(desk.hub.address, desk.link.carrier, desk.link.secret, most_bytes=most)
     process = CarrierProcess(
         summons,
         lambda tell: Holdings(lambda *_: pytest.fail("no lease"), tell),
-        memory=lambda: 101,
+        memory=lambda: most + (1 if desk.link.connected else 0),
         leave=lambda _code: left.set(),
     )
     threading.Thread(target=process.run, daemon=True).start()
     eventually(left.is_set)
+    eventually(lambda: desk.link.last_words == "it used more than 100 MB of memory")
 
 
 def test_a_second_process_ends_at_once_and_the_first_goes_on(desk: Desk) -> None:

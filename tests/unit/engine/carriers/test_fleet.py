@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from penstock.engine.carriers import fleet as fleet_module
-from penstock.engine.carriers.fleet import Cause
+from penstock.engine.carriers.carrier import Cause
 from played_carriers import PlayedFleet
 from waiting import eventually
 
@@ -40,6 +40,15 @@ def test_the_next_lease_of_a_task_goes_where_its_last_one_committed(played: Play
     assert len(played.jobs) == 1
 
 
+def test_carriers_are_seen_with_what_they_run(played: PlayedFleet) -> None:
+    assert played.fleet.seen() == []
+    for task in ("a-0", "b-0"):
+        played.run(f"lease of {task}", task)
+    eventually(lambda: len(played.progress) == 2)
+    [carrier] = played.fleet.seen()
+    assert (carrier.name, carrier.tasks) == ("shared carrier 1", ("a-0", "b-0"))
+
+
 def test_a_revoked_lease_is_told_to_nobody(played: PlayedFleet) -> None:
     played.run("l1")
     eventually(lambda: played.holder("l1") is not None)
@@ -56,6 +65,17 @@ def test_a_death_is_lost_by_all_and_held_against_nobody_at_first(played: PlayedF
     played.jobs[0].crash()
     assert played.losses == dict.fromkeys(("l1", "l2", "l3"), Cause.CRASHED)
     assert played.blamed == []
+
+
+def test_the_last_words_of_a_process_are_why_its_carrier_ended(
+    played: PlayedFleet, caplog: pytest.LogCaptureFixture
+) -> None:
+    played.run("l1")
+    eventually(lambda: len(played.progress) == 1)
+    played.jobs[0].link.last_words = "it used more than 100 MB of memory"
+    played.jobs[0].crash()
+    assert played.losses == {"l1": Cause.CRASHED}
+    assert "it used more than 100 MB of memory" in caplog.text
 
 
 def test_suspects_are_parted_until_one_has_died_alone_twice(played: PlayedFleet) -> None:
@@ -164,18 +184,25 @@ def test_leases_are_not_bounded_by_carriers() -> None:
     played.close()
 
 
-def test_suspects_for_whom_there_is_no_carrier_wait_for_one() -> None:
+def test_suspects_that_crashed_twice_take_turns_in_the_only_carrier(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(fleet_module, "CLEARED_SECONDS", 0.5)
     played = PlayedFleet(most=1)
-    for lease in ("a0", "b0"):
-        played.run(lease, lease[0])
-    eventually(lambda: len(played.progress) == 2)
-    played.jobs[0].crash()
-    for lease in ("a1", "b1"):
-        played.run(lease, lease[0])
-    eventually(lambda: played.holder("a1") is not None)
-    assert played.holder("b1") is None
-    played.fleet.revoke("a1")
-    played.jobs[1]._ended(Cause.ENDED, "")
-    played.fleet.tick()
-    eventually(lambda: played.holder("b1") is not None)
+    for number in range(3):
+        for task in ("a", "b"):
+            played.run(f"{task}{number}", task)
+        if number < 2:  # after the first crash both go on at once
+            played.held(f"a{number}")
+            played.held(f"b{number}")
+            played.jobs[number].crash()
+    played.held("a2")
+    assert played.holder("b2") is None
+
+    def b_is_there() -> bool:
+        played.fleet.tick()
+        return played.holder("b2") is not None
+
+    eventually(b_is_there)
+    assert len(played.jobs) == 3
     played.close()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+import socket
+from dataclasses import MISSING, Field, fields, replace
+from typing import Any
 
 import pytest
 
@@ -16,6 +18,7 @@ from penstock.config.providers import AllowedPaths, EnvVarProvider, FileProvider
 from penstock.config.references import Providers
 from penstock.engine.carriers import classes
 from penstock.engine.carriers.codec import CodecError
+from penstock.engine.carriers.frames import receive, send
 from penstock.engine.carriers.orders import (
     decode_lease,
     decode_report,
@@ -24,7 +27,6 @@ from penstock.engine.carriers.orders import (
 )
 from penstock.engine.lease.lease import (
     End,
-    HeartbeatAddress,
     Lease,
     Limits,
     Membership,
@@ -34,12 +36,13 @@ from penstock.engine.lease.lease import (
     Tolerance,
 )
 from penstock.engine.lease.new_topics import TopicGroup
+from penstock.engine.lease.pace import Pace
 from penstock.engine.lease.tally import Tally
 from penstock.engine.pipeline.recipe import Condition, Recipe
 from penstock.kafka.clients import Connection
 from penstock.plugins.files.file_sink_task import FileStreamSinkTask
 from penstock.plugins.files.file_source_task import FileStreamSourceTask
-from penstock.sdk.tasks import Assignment
+from penstock.sdk.tasks import Assignment, CommittedOffset
 
 CONDITION = Condition(TopicNameMatches, {"pattern": "a"}, negate=True)
 SHARED = {
@@ -56,11 +59,13 @@ SHARED = {
     "connection": Connection("nowhere:1", {"sasl.username": "me"}, few_brokers=True),
     "transactional_id": "cluster-orders-3",
     "membership": Membership(b"\x00\xff", "workers"),
-    "heartbeat": HeartbeatAddress("127.0.0.1", 1, ""),
     "limits": Limits(lease_seconds=1),
     "secrets": ("written",),
     "producer_settings": {"client.id": "me", "linger.ms": 1},
     "tolerance": Tolerance(all_errors=True),
+    "consumer_settings": {"max.poll.records": "7"},
+    "admin_settings": {"retries": 1},
+    "overrides": {"producer.override.linger.ms": "${env:X}"},
     "providers": Providers(
         {"file": FileProvider(AllowedPaths(("/etc",))), "env": EnvVarProvider("P_.*")}
     ),
@@ -78,20 +83,41 @@ SINK = SinkLease(
     task_class=FileStreamSinkTask,
     group="connect-orders",
     group_metadata=b"\x01",
-    assignments=(Assignment("t", 0, 5, "7"),),
+    assignments=(Assignment("t", 0, 5, "7"), Assignment("t", 1, 0, "")),
     copy_topic="copies",
+    copy_partition=2,
     topic_ids={"t": "id"},
     uncommitted_starts=frozenset({("t", 0)}),
+    committed=(CommittedOffset("t", 0, 5, "7"), CommittedOffset("gone", 1, 2**40, "ä" * 100)),
+    epoch=((2**31 - 1) << 32) + 7,
+    pace=Pace(1_000, 0.25, 3.0),
 )
 REPORT = Report(
     3,
     "lease",
     End.DONE,
-    positions=((b"k", {"filename": "a"}, {"position": 1}),),
-    sink_positions={("t", 0): (5, "m")},
+    positions=(
+        (b"k", {"filename": "a"}, {"position": 1}),
+        (b"forgotten", {"filename": None}, None),
+        (b"nested", {"at": {"file": ["a", 1]}}, {"none": None, "deep": [{"x": 0.5}], "is": True}),
+    ),
+    sink_positions={("t", 0): (5, "m"), ("t", 1): (6, "")},
     topics=frozenset({"t"}),
     tally=Tally(records=7, batch_seconds=0.5),
+    uncommitted=(("t", 0, 5, 9),),
+    pace=Pace(most_bytes=70_000),
 )
+
+
+ORDINARY = {
+    *(f"{kind}Lease.{name}" for kind in ("Sink", "Source") for name in ("log_levels",)),
+    "SourceLease.pace",
+    "Report.records",
+    "Report.payload_bytes",
+    "Report.dead_letters",
+    "Report.trace",
+}
+"""Fields that are plain, or of which the other sample tells."""
 
 
 @pytest.mark.parametrize("lease", [SOURCE, SINK])
@@ -101,6 +127,31 @@ def test_a_lease_comes_as_it_was_sent(lease: Lease) -> None:
 
 def test_a_report_comes_as_it_was_sent() -> None:
     assert decode_report(json.loads(json.dumps(encode_report(REPORT)))) == REPORT
+
+
+def test_every_field_of_leases_and_reports_is_sent_in_a_value_of_its_own() -> None:
+    """A field that is added later is seen here, and added to the samples above."""
+    sampled = {SinkLease: SINK, SourceLease: SOURCE, Report: REPORT}
+    untold = {
+        f"{cls.__name__}.{each.name}"
+        for cls, sample in sampled.items()
+        for each in fields(cls)
+        if getattr(sample, each.name) == _default(each)
+    }
+    assert untold <= ORDINARY
+
+
+def _default(each: Field[Any]) -> object:
+    made = each.default_factory
+    return each.default if made is MISSING else made()
+
+
+def test_a_text_with_a_lone_surrogate_does_not_break_the_connection() -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        sent = encode_report(replace(REPORT, trace="no file \udcff"))
+        send(ours, {"report": sent})
+        assert receive(theirs) == {"report": json.loads(json.dumps(sent))}
 
 
 def test_a_class_that_is_no_plugin_is_neither_sent_nor_loaded() -> None:

@@ -14,7 +14,7 @@ COMING = replace(SHARED, carrier="c", connected=False, leases=0, load=0.0)
 OWN = replace(SHARED, carrier="o", own=True, leases=1, load=0.9)
 BUSY = replace(SHARED, load=0.6)
 FULL = replace(SHARED, room=0)
-SUSPECTS = replace(SHARED, carrier="s", group="g", load=0.0)
+SUSPECTS = replace(SHARED, carrier="s", groups=frozenset({"g"}), load=0.0)
 
 
 @pytest.mark.parametrize(
@@ -42,12 +42,15 @@ SUSPECTS = replace(SHARED, carrier="s", group="g", load=0.0)
         (Wish(heavy=True), [], 1, Decision(start=True, own=True)),
         (Wish(group="g"), [SHARED], 7, Decision(start=True)),
         (Wish(group="g"), [], 1, Decision(start=True)),
-        (Wish(group="g"), [SHARED], 1, Decision(wait=True)),
+        (Wish(group="g"), [SHARED], 1, Decision("a")),
         (Wish(group="g"), [SHARED, SUSPECTS], 2, Decision("s")),
-        (Wish(group="h"), [SHARED, SUSPECTS], 2, Decision(wait=True)),
+        (Wish(group="h"), [SUSPECTS], 2, Decision(start=True)),
+        (Wish(group="h"), [SUSPECTS], 1, Decision("s")),
+        (Wish(group="h", repeated=True), [SHARED, SUSPECTS], 2, Decision("a")),
+        (Wish(group="h", repeated=True), [SUSPECTS], 1, Decision(wait=True)),
         (Wish(), [SUSPECTS], 2, Decision(start=True)),
-        (Wish(), [SUSPECTS], 1, Decision(wait=True)),
-        (Wish(heavy=True), [SUSPECTS], 1, Decision(wait=True)),
+        (Wish(), [SUSPECTS], 1, Decision("s")),
+        (Wish(heavy=True), [SUSPECTS], 1, Decision("s")),
     ],
 )
 def test_placing(wish: Wish, seats: list[Seat], most: int, decision: Decision) -> None:

@@ -19,8 +19,14 @@ class Lease:
         self.lease_id = lease_id
         self.finishing = self.orphaned = False
 
-    def progress(self) -> dict[str, Any]:
+    def progress(self, number: int) -> dict[str, Any]:
         return {"records": 1}
+
+    def heard(self, number: int) -> None:
+        self.answered = number
+
+    def tell_again(self) -> None:
+        pass
 
     def finish(self) -> None:
         self.finishing = True
@@ -48,6 +54,30 @@ class Pair:
 
     def up(self) -> Any:
         return self.book.hear(self.holdings.state())
+
+
+def test_a_revoked_lease_is_gone_once_the_carrier_says_so() -> None:
+    pair = Pair()
+    pair.book.give("l1", {})
+    pair.down()
+    assert pair.book.revoke("l1")
+    before = pair.holdings.state()
+    assert pair.book.hear(before).gone == (), "it may not have heard of it"
+    pair.down()
+    assert pair.up().gone == (), "it still runs"
+    pair.holdings.report("l1", "orphaned")
+    assert pair.up().gone == ("l1",)
+    assert pair.up().gone == ()
+
+
+def test_only_an_order_that_was_never_sent_can_be_withdrawn() -> None:
+    pair = Pair()
+    pair.book.give("l1", {})
+    assert pair.book.withdraw("l1")
+    pair.book.give("l2", {})
+    pair.down()
+    assert not pair.book.withdraw("l2")
+    assert pair.starts == ["l2"]
 
 
 def test_an_order_begins_a_lease_once() -> None:
@@ -84,7 +114,8 @@ def test_an_id_that_vanishes_from_a_state_is_lost() -> None:
     pair.book.give("l1", {})
     pair.down()
     pair.up()
-    assert pair.book.hear({"number": 9, "heard": 0, "held": {}, "reports": {}}).lost == ("l1",)
+    state = {"number": 9, "heard": 0, "held": {}, "reports": {}, "asking": []}
+    assert pair.book.hear(state).lost == ("l1",)
 
 
 def test_a_report_is_told_until_it_was_received_and_counts_once() -> None:
@@ -135,11 +166,15 @@ def test_a_lease_is_confirmed_only_by_an_answer_to_its_question(revoked: bool) -
         pair.book.revoke("l1")
     thread.start()
     pair.holdings.hear(stale)  # says that it is wanted, but was made before the question
+    asked: list[str] = []
     while thread.is_alive():
-        pair.up()
+        for lease in pair.up().asking:
+            asked.append(lease)
+            pair.book.confirm(lease)
         pair.down()
         thread.join(0.01)
     assert answers == [not revoked]
+    assert asked == ([] if revoked else ["l1"])
 
 
 def test_without_an_answer_there_is_no_confirmation() -> None:
@@ -147,6 +182,20 @@ def test_without_an_answer_there_is_no_confirmation() -> None:
     pair.book.give("l1", {})
     pair.down()
     assert not pair.holdings.confirm("l1", 0.01)
+
+
+def test_that_a_lease_is_wanted_is_no_answer() -> None:
+    pair = Pair()
+    pair.book.give("l1", {})
+    pair.down()
+    thread = threading.Thread(target=lambda: answers.append(pair.holdings.confirm("l1", 0.5)))
+    answers: list[bool] = []
+    thread.start()
+    while thread.is_alive():
+        pair.up()
+        pair.down()
+        thread.join(0.01)
+    assert answers == [False]
 
 
 def test_a_carrier_that_is_let_go_is_given_nothing() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from penstock.columnar.plain_converters import StringConverter
 from penstock.engine.lease.heartbeats import Heartbeat, Progress
-from penstock.engine.lease.lease import HeartbeatAddress, Limits, Membership, Tolerance
+from penstock.engine.lease.lease import Limits, Membership, Tolerance
 from penstock.engine.lease.pace import Pace
 from penstock.engine.lease.sink_lease import MAX_ABORTS as MAX_SINK_ABORTS
 from penstock.engine.lease.sink_lease import SinkLoop
@@ -36,7 +36,10 @@ def lease(**more: Any) -> Any:
 
 
 def sink(commits: list[Exception | None]) -> SinkLoop:
-    loop = SinkLoop(lease(connector="orders", group="connect-orders"), Mock(progress=Progress()))
+    loop = SinkLoop(
+        lease(connector="orders", group="connect-orders"),
+        Mock(progress=Progress(), leases=lambda: 1, standing=lambda: None),
+    )
     loop._producer = Mock()
     loop._producer.commit.side_effect = commits
     loop._commit({("t", 0): (5, "")}, 0.0)
@@ -75,7 +78,7 @@ class Scripted(SourceLoop):
 
 
 def source(script: list[bool]) -> Scripted:
-    heartbeat = Heartbeat(HeartbeatAddress("127.0.0.1", 1, ""), "lease", Limits())
+    heartbeat = Heartbeat()
     loop = Scripted(lease(task_class=Mock, topic_groups=(), config={}), heartbeat)
     loop.script = script
     return loop

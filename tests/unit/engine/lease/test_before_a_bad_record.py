@@ -127,10 +127,12 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
         reader.close()
 
 
-def loop(pipeline: Pipeline, *, orphaned: bool = False) -> SinkLoop:
+def loop(
+    pipeline: Pipeline, *, orphaned: bool = False, tolerance: Tolerance | None = None
+) -> SinkLoop:
     lease: Any = Mock(
         limits=Limits(transaction_seconds=1000.0),
-        tolerance=Tolerance(),
+        tolerance=tolerance or Tolerance(),
         consumer_settings={},
         pipeline=pipeline,
         connector="orders",
@@ -140,7 +142,7 @@ def loop(pipeline: Pipeline, *, orphaned: bool = False) -> SinkLoop:
         assignments=(),
         pace=Pace(),
     )
-    heartbeat = Mock(over=False, progress=Progress())
+    heartbeat = Mock(over=False, progress=Progress(), leases=lambda: 1, standing=lambda: None)
     heartbeat.orphaned.is_set.return_value = orphaned
     made = SinkLoop(lease, heartbeat)
     made._producer = Mock()
@@ -236,3 +238,41 @@ def test_what_was_put_before_the_task_broke_is_reported(reads: Any) -> None:
     assert positions(running) == {}
     put = (("t", 0, FIRST, FIRST + 2), ("u", 0, 0, 1))
     assert running._outcome()["uncommitted"] == put
+
+
+class Counting(RefusingSinkTask):
+    """Counts the rows that it looks at."""
+
+    rows = 0
+
+    def put(self, batch: pa.RecordBatch) -> None:
+        self.rows += batch.num_rows
+        super().put(batch)
+
+
+@pytest.mark.parametrize("value", ["string", "JSON"])
+def test_many_bad_records_do_not_cost_their_square(
+    reads: Any, file_sink: Any, tmp_path: Path, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Refused by the task, or by the converter."""
+    decoded: list[int] = []
+    by_task = value == "string"
+    chosen = TAKE_ALL["string"] if by_task else SCHEMALESS
+    real = Pipeline.decode
+
+    def counting(self: Pipeline, batch: pa.RecordBatch) -> Any:
+        decoded.append(batch.num_rows)
+        return real(self, batch)
+
+    monkeypatch.setattr(Pipeline, "decode", counting)
+    many = 3000
+    values = [text(n) if n % 3 else (b"bad" if by_task else b"{nonsense") for n in range(many)]
+    running = loop(Pipeline(TAKE_ALL["string"], chosen), tolerance=Tolerance(all_errors=True))
+    monkeypatch.setattr(running, "_over", iter([False, False, True]).__next__)
+    task = file_sink(Counting)
+    running._read_until_over(task, reads([raw(values)]))
+    good = [str(n) for n in range(many) if n % 3]
+    assert (tmp_path / "out.txt").read_text().split() == good
+    assert len(running._dead) == many // 3
+    assert positions(running) == {("t", 0): FIRST + many}
+    assert sum(decoded) + task.rows <= 6 * many

@@ -71,7 +71,7 @@ def loop(task: type[SourceTask], *, orphaned: bool = False) -> SourceLoop:
         membership=Membership(b"", "workers"),
         pace=Pace(),
     )
-    heartbeat = Mock(over=False, progress=Progress())
+    heartbeat = Mock(over=False, progress=Progress(), leases=lambda: 1, standing=lambda: None)
     heartbeat.orphaned.is_set.return_value = orphaned
     return SourceLoop(lease, heartbeat)
 

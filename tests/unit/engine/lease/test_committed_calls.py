@@ -39,6 +39,7 @@ class Over:
     def __init__(self, polls: int) -> None:
         self.left = polls
         self.finish, self.orphaned, self.progress = Mock(), Mock(), Progress()
+        self.standing, self.leases = Mock(return_value=None), Mock(return_value=1)
         self.orphaned.is_set.return_value = False
 
     @property

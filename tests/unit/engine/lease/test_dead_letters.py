@@ -10,7 +10,7 @@ import pytest
 
 from penstock.columnar.plain_converters import StringConverter
 from penstock.engine.lease.dead_letters import HEADER_LIMIT, DeadLetters
-from penstock.engine.lease.lease import HeartbeatAddress, Limits, Membership, SinkLease, Tolerance
+from penstock.engine.lease.lease import Limits, Membership, SinkLease, Tolerance
 from penstock.engine.lease.sink_lease import _wanted
 from penstock.engine.pipeline.pipeline import Pipeline
 from penstock.engine.pipeline.stage_error import StageError, at_stage
@@ -29,7 +29,6 @@ LEASE = SinkLease(
     connection=Connection("nowhere:1"),
     transactional_id="cluster-orders-3",
     membership=Membership(b"", "workers"),
-    heartbeat=HeartbeatAddress("127.0.0.1", 1, ""),
     limits=Limits(),
     secrets=("hunter2",),
     producer_settings={},

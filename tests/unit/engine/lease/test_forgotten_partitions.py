@@ -55,7 +55,7 @@ def run(*script: Any) -> tuple[SourceLoop, Mock]:
         membership=Membership(b"", "workers"),
         pace=Pace(),
     )
-    heartbeat = Mock(progress=Progress())
+    heartbeat = Mock(progress=Progress(), leases=lambda: 1, standing=lambda: None)
     type(heartbeat).over = property(lambda _: not Script.script)
     heartbeat.orphaned.is_set.return_value = False
     producer = Mock()

@@ -15,9 +15,9 @@ from penstock.columnar.regex_router import RegexRouter
 from penstock.config.providers import AllowedPaths, FileProvider
 from penstock.config.references import Providers
 from penstock.engine.lease import lease_loop
+from penstock.engine.lease.heartbeats import Heartbeat
 from penstock.engine.lease.lease import (
     End,
-    HeartbeatAddress,
     Limits,
     Membership,
     SourceLease,
@@ -27,6 +27,7 @@ from penstock.engine.lease.source_lease import SourceLoop
 from penstock.engine.pipeline.pipeline import Pipeline
 from penstock.engine.pipeline.recipe import Recipe
 from penstock.kafka.clients import Connection
+from penstock.logs import secrets
 from penstock.logs.secrets import hidden_from
 from penstock.plugins.files.file_source_task import FileStreamSourceTask
 from penstock.sdk.batches import record_batch
@@ -56,7 +57,6 @@ def lease(tmp_path: Path) -> SourceLease:
         connection=Connection("nowhere:1"),
         transactional_id="cluster-orders-0",
         membership=Membership(b"", "workers"),
-        heartbeat=HeartbeatAddress("127.0.0.1", 1, ""),
         limits=Limits(),
         secrets=("written",),
         producer_settings={"client.id": "me", "linger.ms": 1},
@@ -107,10 +107,13 @@ def test_a_value_that_does_not_do(lease: SourceLease) -> None:
 
 
 @pytest.mark.usefixtures("fresh_levels")
-def test_a_lease_whose_settings_are_wrong_fails_and_tells_no_value(lease: SourceLease) -> None:
+def test_a_lease_whose_settings_are_wrong_fails_and_tells_no_value(
+    lease: SourceLease, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(secrets, "_hidden", {})  # of other tests
     schemas = {"schemas.enable": lease.config["password"]}
     recipe = Recipe((StringConverter, {}), (JsonConverter, schemas))
-    report = lease_loop.run(replace(lease, pipeline=recipe), SourceLoop)
+    report = lease_loop.run(replace(lease, pipeline=recipe), SourceLoop, Heartbeat())
     assert report.end is End.FAILED
     assert report.trace == (
         "ConfigError: Invalid value [hidden] for configuration schemas.enable: Expected value to "

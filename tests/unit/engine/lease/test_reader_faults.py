@@ -127,7 +127,7 @@ def loop(*, orphaned: bool = False) -> SinkLoop:
         assignments=(),
         membership=Membership(b"", "workers"),
     )
-    heartbeat = Mock(over=False, progress=Progress())
+    heartbeat = Mock(over=False, progress=Progress(), leases=lambda: 1, standing=lambda: None)
     heartbeat.orphaned.is_set.return_value = orphaned
     made = SinkLoop(lease, heartbeat)
     made._producer = Mock()

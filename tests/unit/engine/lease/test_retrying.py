@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import time
 
 import pytest
 
 from penstock.engine.lease import retrying
 from penstock.engine.lease.heartbeats import Heartbeat
-from penstock.engine.lease.lease import HeartbeatAddress, Limits, Tolerance
-from penstock.engine.lease.retrying import retried
+from penstock.engine.lease.lease import Tolerance
+from penstock.engine.lease.retrying import Waits, retried
 from penstock.kafka.errors import LeaseLost
 from penstock.runtime.config.tolerance import tolerance_of
 from penstock.sdk.errors import RetriableError
@@ -32,7 +33,7 @@ class Stubborn:
 @pytest.fixture
 def heartbeat() -> Heartbeat:
     """One that was never started: nobody says finish."""
-    return Heartbeat(HeartbeatAddress("127.0.0.1", 1, ""), "lease", Limits())
+    return Heartbeat()
 
 
 @pytest.fixture(autouse=True)
@@ -43,19 +44,27 @@ def _short(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_by_default_nothing_is_tried_again(heartbeat: Heartbeat) -> None:
     operation = Stubborn(1)
     with pytest.raises(RetriableError, match="not yet"):
-        retried(operation, Tolerance(), heartbeat)
+        retried(operation, Tolerance(), heartbeat, Waits(heartbeat.progress))
     assert operation.attempts == 1
 
 
 def test_until_it_works(heartbeat: Heartbeat) -> None:
-    assert retried(Stubborn(3), Tolerance(retry_seconds=30), heartbeat) == "done"
+    assert (
+        retried(Stubborn(3), Tolerance(retry_seconds=30), heartbeat, Waits(heartbeat.progress))
+        == "done"
+    )
 
 
 def test_until_the_time_is_up(heartbeat: Heartbeat) -> None:
     operation = Stubborn(10**9)
     began = time.monotonic()
     with pytest.raises(RetriableError):
-        retried(operation, Tolerance(retry_seconds=2.0, retry_delay_max=0.01), heartbeat)
+        retried(
+            operation,
+            Tolerance(retry_seconds=2.0, retry_delay_max=0.01),
+            heartbeat,
+            Waits(heartbeat.progress),
+        )
     assert time.monotonic() - began >= 2.0
     assert operation.attempts > 3
 
@@ -63,7 +72,7 @@ def test_until_the_time_is_up(heartbeat: Heartbeat) -> None:
 def test_a_lease_that_is_told_to_finish_retries_no_more(heartbeat: Heartbeat) -> None:
     heartbeat.finish.set()
     with pytest.raises(LeaseLost, match="told to finish while retrying: not yet"):
-        retried(Stubborn(5), Tolerance(retry_seconds=30), heartbeat)
+        retried(Stubborn(5), Tolerance(retry_seconds=30), heartbeat, Waits(heartbeat.progress))
 
 
 def test_what_a_config_says() -> None:
@@ -89,3 +98,27 @@ def test_what_a_config_says() -> None:
         retry_seconds=1.5,
         retry_delay_max=0.2,
     )
+
+
+def test_what_it_waits_for_is_told_at_once_and_once_a_minute(
+    heartbeat: Heartbeat, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits = Waits(heartbeat.progress)
+    with caplog.at_level(logging.WARNING):
+        retried(Stubborn(5), Tolerance(retry_seconds=30), heartbeat, waits)
+        retried(Stubborn(5), Tolerance(retry_seconds=30), heartbeat, waits)
+    told = "waiting, and trying again for 30 s (errors.retry.timeout): not yet"
+    assert caplog.messages == [told]
+    monkeypatch.setattr(waits, "_next", time.monotonic())
+    with caplog.at_level(logging.WARNING):
+        retried(Stubborn(1), Tolerance(retry_seconds=30), heartbeat, waits)
+    assert caplog.messages == [told] * 2
+
+
+def test_the_worker_is_told_what_it_waits_for_without_secrets(heartbeat: Heartbeat) -> None:
+    waits = Waits(heartbeat.progress, ["hunter2"])
+    assert heartbeat.tell(1)["awaits"] is None
+    waits.note(RetriableError("no answer to hunter2"))
+    assert heartbeat.tell(2)["awaits"] == "RetriableError: no answer to [hidden]"
+    waits.over()
+    assert heartbeat.tell(3)["awaits"] == ""

@@ -81,7 +81,7 @@ def loop(reads: int, metadata: str = "") -> SinkLoop:
         assignments=(Assignment("t", 0, 0, metadata),),
     )
     left = iter([False] * reads)
-    heartbeat = Mock(progress=Progress())
+    heartbeat = Mock(progress=Progress(), leases=lambda: 1, standing=lambda: None)
     type(heartbeat).over = property(lambda _: next(left, True))
     heartbeat.orphaned.is_set.return_value = False
     made = SinkLoop(lease, heartbeat)

@@ -24,7 +24,7 @@ def loop(**settings: str) -> SinkLoop:
         consumer_settings=dotted,
         pipeline=pipeline,
     )
-    return SinkLoop(lease, Mock())
+    return SinkLoop(lease, Mock(leases=lambda: 1))
 
 
 @pytest.mark.parametrize(
@@ -50,3 +50,14 @@ def test_it_shrinks_where_dead_letters_are_more_than_the_link_takes() -> None:
     assert reading._most == before // 2
     reading._begin()
     assert reading._commit_due(dry=False)
+
+
+def test_batches_grow_although_a_few_records_take_long() -> None:
+    """A target that takes 0.15 s for each batch, however large it is."""
+    reading = loop()
+    sizes = [reading._most]
+    for _ in range(10):
+        reading._learn(reading._most, seconds=0.15)
+        sizes.append(reading._most)
+    assert sizes[:4] == [100, 200, 400, 800]
+    assert sizes[-1] == MOST_RECORDS

@@ -72,7 +72,7 @@ def run(kind: type[SourceTask], tolerance: Tolerance, error: type[Exception]) ->
         membership=Membership(b"", "workers"),
         pace=Pace(),
     )
-    heartbeat = Mock(over=False, progress=Progress())
+    heartbeat = Mock(over=False, progress=Progress(), leases=lambda: 1, standing=lambda: None)
     heartbeat.orphaned.is_set.return_value = False
     running, producer = SourceLoop(lease, heartbeat), Mock()
     running._letter_topic = Mock()

@@ -11,14 +11,12 @@ import pytest
 
 from penstock.columnar.plain_converters import StringConverter
 from penstock.engine.lease.heartbeats import Heartbeat
-from penstock.engine.lease.lease import HeartbeatAddress, Limits, Membership, SourceLease
+from penstock.engine.lease.lease import Limits, Membership, SourceLease
 from penstock.engine.lease.source_lease import SourceLoop
 from penstock.engine.pipeline.pipeline import Pipeline
 from penstock.kafka.clients import Connection
 from penstock.kafka.transactions import Transactions
 from penstock.sdk import OffsetReader, Schema, SourceRecord, SourceTask
-
-NOWHERE = HeartbeatAddress("127.0.0.1", 1, "")
 
 
 class Some(SourceTask):
@@ -47,14 +45,10 @@ class Ledger:
     sent: list[float] = field(default_factory=list)
     commits: list[tuple[float, int]] = field(default_factory=list)
 
-    @property
-    def raw(self) -> Ledger:
-        return self
-
     def begin(self) -> None:
         """Nothing to do."""
 
-    def poll(self, _: float) -> None:
+    def serve(self) -> None:
         """Nothing to do."""
 
     def send(self, topic: str, value: bytes, key: bytes, **_: object) -> None:
@@ -71,7 +65,7 @@ def run(limits: Limits, over: Callable[[Ledger, int], bool]) -> tuple[Ledger, fl
     The lease is told to finish at the first poll without records, the n-th of these, at which
     ``over`` says so.
     """
-    heartbeat, ledger = Heartbeat(NOWHERE, "lease", limits), Ledger()
+    heartbeat, ledger = Heartbeat(), Ledger()
 
     class Watched(Some):
         dry_polls = 0
@@ -98,7 +92,6 @@ def run(limits: Limits, over: Callable[[Ledger, int], bool]) -> tuple[Ledger, fl
         connection=Connection("nowhere:1"),
         transactional_id="cluster-orders-0",
         membership=Membership(b"", "workers"),
-        heartbeat=NOWHERE,
         limits=limits,
         secrets=(),
         producer_settings={},

@@ -64,7 +64,7 @@ class Bucket:
         self.read[opened.version] += 1
         return iter(())
 
-    def note_gone(self, key: str, records: int) -> None:
+    def note_gone(self, entry: Any) -> None:
         pass
 
 

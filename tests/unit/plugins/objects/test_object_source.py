@@ -6,9 +6,11 @@ import gzip
 import logging
 import os
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import obstore
 import pytest
 
 from object_sources import Objects
@@ -235,17 +237,129 @@ def test_no_avro(objects: Objects) -> None:
         PlayedSource(objects).turn()
 
 
-def test_damage_is_passed_over_and_logged(
-    objects: Objects, caplog: pytest.LogCaptureFixture
+def letters(worker: PlayedSource) -> list[tuple[str, bytes | None, Any]]:
+    """What was wrong, the data, and the number of records with which the source goes on."""
+    return [(str(e), e.data, (e.source_offset or {}).get("recordCount")) for e in worker.letters]
+
+
+BAD: dict[str, tuple[bytes, list[bytes]]] = {
+    "jsonl": (b'{"n": 1}\nnot JSON\n{"n": 2}\n{"n":\n', [b"not JSON", b'{"n":']),
+    "csv": (b"n\n1\n3,4\n2\n\xff\n", [b"3,4", b"\xff"]),
+    "json": (b'[{"n": 1},\nnot JSON,\n{"n": 2},\n{"n":}]', [b"not JSON", b'{"n":}']),
+}
+
+
+@pytest.mark.parametrize("form", list(BAD))
+def test_bad_records_are_letters_in_their_place(
+    form: str, objects: Objects, caplog: pytest.LogCaptureFixture
 ) -> None:
-    objects.configure(errors_tolerance="all")
-    objects.put_bytes("in/1", b'{"n": 1}\nnot JSON\n{"n": 2}\n')
-    objects.put_bytes("in/2", b'{"n": 3}\n')
+    objects.configure(errors_tolerance="all", input_format=form)
+    whole, bad = BAD[form]
+    good = {"jsonl": b'{"n": 3}\n', "csv": b"n\n3\n", "json": b'[{"n": 3}]'}[form]
+    objects.put_bytes("in/1", whole)
+    objects.put_bytes("in/2", good)
     worker = PlayedSource(objects)
     with caplog.at_level(logging.ERROR):
         worker.turn()
     assert worker.delivered == [1, 2, 3]
-    assert "Record 2 of object in/1" in caplog.text
+    assert [(data, count) for _, data, count in letters(worker)] == [(bad[0], 2), (bad[1], 4)]
+    assert all(f"Record {n} of object in/1" in caplog.text for n in (2, 4))
+    assert not worker.look()
+    assert not [p for p, _ in worker.offsets.values() if "objectKey" in p]
+
+
+def test_a_letter_commits_nothing_that_is_not_delivered(
+    objects: Objects, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed after each poll in turn, every record and every letter is there once."""
+    monkeypatch.setattr("penstock.plugins.objects.source_gathering.ENOUGH_ROWS", 1)
+    objects.configure(errors_tolerance="all", input_format="csv")
+    objects.put_bytes("in/1", b"n\n" + b"".join(b"%d\n%d,0\n" % (n, n) for n in range(5)))
+    for polls in range(1, 8):
+        worker = PlayedSource(objects)
+        worker.turn(polls=polls, killed=True)
+        committed = {error.data for error in worker.letters[: polls // 2]}
+        worker.turn()
+        assert worker.delivered == list(range(5))
+        assert {error.data for error in worker.letters} == {b"%d,0" % n for n in range(5)}
+        assert len(worker.letters) <= 6, "more than the one that was never committed came again"
+        assert len(committed) == polls // 2
+
+
+def test_the_rest_of_a_damaged_object_is_one_letter(objects: Objects) -> None:
+    objects.configure(errors_tolerance="all", file_compression_type="gzip")
+    packed = gzip.compress(b"".join(b'{"n": %d}\n' % n for n in range(200_000)))
+    objects.put_bytes("in/1", packed[: len(packed) // 2])
+    objects.put_bytes("in/2", gzip.compress(b'{"n": -1}\n'))
+    worker = PlayedSource(objects)
+    worker.turn()
+    ((text, data, count),) = letters(worker)
+    assert text.startswith(f"Object in/1 cannot be read beyond record {count}: its gzip data")
+    assert worker.delivered == [*range(count), -1]
+    assert data is None
+    assert not worker.look()
+    worker.turn()
+    assert len(worker.letters) == 1
+
+
+def test_killed_after_the_letter_of_a_damaged_object(objects: Objects) -> None:
+    objects.configure(errors_tolerance="all", input_format="avro")
+    objects.put_bytes("in/1", b"this is not avro")
+    worker = PlayedSource(objects)
+    worker.turn(polls=2, killed=True)
+    assert len(worker.letters) == 1
+    assert [o.get("done") for _, o in worker.offsets.values()] == [True]
+    worker.turn()
+    assert len(worker.letters) == 1
+    assert not worker.look()
+
+
+def test_an_object_that_was_given_up_is_read_once_it_is_replaced(objects: Objects) -> None:
+    objects.configure(errors_tolerance="all", input_format="avro")
+    objects.put_bytes("in/1", b"this is not avro")
+    worker = PlayedSource(objects)
+    worker.turn(polls=2, killed=True)
+    objects.put_bytes("in/1", b"this is not avro either")
+    worker.turn()
+    assert len(worker.letters) == 2
+    assert not worker.look()
+
+
+def test_a_letter_has_the_beginning_of_a_long_record(objects: Objects) -> None:
+    objects.configure(errors_tolerance="all")
+    objects.put_bytes("in/1", b"x" * 3_000_000)
+    worker = PlayedSource(objects)
+    worker.turn()
+    assert [len(error.data or b"") for error in worker.letters] == [512 * 1024]
+
+
+class CutShort:
+    """A download that ends early, without an error."""
+
+    def __init__(self, got: Any) -> None:
+        self.meta = got.meta
+
+    def stream(self) -> Iterator[bytes]:
+        yield b'{"n": 0}\n{"n": 1}\n{"n"'
+
+
+def test_an_object_that_shrinks_while_it_is_read_is_read_again(
+    objects: Objects, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    objects.put_bytes("in/1", b"".join(b'{"n": %d}\n' % n for n in range(9)))
+    real, shrunk = obstore.get, iter([True])
+
+    def shrinking(store: Any, key: str) -> Any:
+        got = real(store, key)
+        if not next(shrunk, False):
+            return got
+        objects.put_bytes(key, b'{"n": 20}\n{"n": 21}\n')
+        return CutShort(got)
+
+    monkeypatch.setattr(obstore, "get", shrinking)
+    worker = PlayedSource(objects)
+    worker.turn()
+    assert worker.delivered == [20, 21]
 
 
 def test_a_bad_record_says_how_to_pass_over_it(objects: Objects) -> None:
@@ -295,6 +409,9 @@ def test_deleted_while_it_was_read(objects: Objects, monkeypatch: pytest.MonkeyP
     objects.configure(errors_tolerance="all")
     worker.turn()
     assert not worker.look()
+    ((text, _, count),) = letters(worker)
+    assert "was deleted after 3" in text
+    assert count == 3
 
 
 def test_deleted_between_listing_and_reading(

@@ -39,7 +39,8 @@ def test_names(template: str, zone: str, name: str) -> None:
     [
         ("{{topic}}-{{partition}}", "without {{start_offset}} objects would replace each other"),
         ("{{topic}}-{{partition}}-{{start_offset", "not closed"),
-        ("{{topic}}-{{partition}}-{{start_offset}}-{{key}}", "{{key}} is not supported"),
+        ("{{topic}}-{{key}}-{{start_offset}}", "without {{partition}} objects would replace"),
+        ("{{key}}-{{timestamp}}", "without {{topic}}, {{partition}}, {{start_offset}} objects"),
         ("{{topic}}-{{partition}}-{{start_offset}}-{{color}}", "no variable color"),
         ("{{topic:unit=yyyy}}-{{partition}}-{{start_offset}}", "unit=yyyy does not go with topic"),
         ("{{topic}}//{{partition}}-{{start_offset}}", "is empty"),
@@ -70,6 +71,7 @@ def test_names_without_a_template(config: dict[str, str], name: str) -> None:
     [
         ({}, "aws.s3.bucket.name", "none of them is set"),
         ({"gcs.bucket.name": "g"}, "aws.s3.bucket.name", "are set"),
+        ({"file.name.template": "{{key}}", "file.max.records": "2"}, "file.max.records", "0 or 1"),
         ({"aws.access.key.id": "k"}, "aws.access.key.id", "set it together with"),
         ({"format.output.envelope": "false", "format.output.fields": "key,value"},
          "format.output.envelope", "exactly one field"),

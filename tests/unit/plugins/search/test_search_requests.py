@@ -157,6 +157,22 @@ def test_every_refused_document_is_named_and_nothing_is_sent_twice(played: Playe
     assert _sent(played) == [KEYS]
 
 
+def test_nothing_is_sent_twice_where_a_batch_is_given_in_parts(played: PlayedSearch) -> None:
+    """As the worker does after a refusal."""
+    with sink(played.config()) as task:
+        played.bulk_answers.append((200, items(201, 400, 201)))
+        batch = _batch()
+        with pytest.raises(RecordError) as raised:
+            task.put(batch)
+        assert raised.value.row == 1
+        task.put(batch.slice(0, 1))
+        task.put(batch.slice(2))
+        assert len(_sent(played)) == 1
+        task.flush()
+        task.put(batch.slice(2))
+        assert len(_sent(played)) == 2, "what is given after a flush is new"
+
+
 @pytest.mark.parametrize("behavior", ["ignore", "warn"])
 def test_refused_documents_can_be_skipped(
     played: PlayedSearch, behavior: str, caplog: pytest.LogCaptureFixture

@@ -339,6 +339,7 @@ def test_every_answer_that_may_hold_a_config_is_masked() -> None:
         "plugin_config",
         "metrics",
         "metrics_text",
+        "plan",
         "verified",
         "forward",
         "do_as_told",

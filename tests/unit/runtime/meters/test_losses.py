@@ -7,18 +7,19 @@ import itertools
 import pytest
 
 from clocks import Clock
-from penstock.engine.driver.turns import TurnBroken
+from penstock.engine.carriers.carrier import Cause
 from penstock.engine.lease.lease import End, Report
 from penstock.engine.lease.lost_leases import Interrupted, Orphaned
 from penstock.engine.lease.traces import ending_of, trace_of
 from penstock.kafka.errors import (
     BrokerUnavailable,
+    GenerationChanged,
     KafkaFault,
     LeaseLost,
     OutcomeUnknown,
     TransactionAborted,
 )
-from penstock.runtime.meters.loss_reasons import Reason, advice, breakdown, loss_of
+from penstock.runtime.meters.loss_reasons import Reason, advice, loss_of, reason_for
 from penstock.runtime.meters.losses import Losses
 from penstock.runtime.meters.streaks import (
     FIRST_SILENCE,
@@ -111,7 +112,7 @@ def test_what_lasts_is_told_ever_less_often(clock: Clock) -> None:
     [
         (LeaseLost("_FENCED: Producer fenced by another instance"), Reason.FENCED),
         (LeaseLost("INVALID_PRODUCER_EPOCH: old"), Reason.FENCED),
-        (LeaseLost("ILLEGAL_GENERATION: Specified group generation"), Reason.REBALANCED),
+        (GenerationChanged("ILLEGAL_GENERATION: Specified group generation"), Reason.REBALANCED),
         (LeaseLost("UNKNOWN_MEMBER_ID: Unknown member"), Reason.REBALANCED),
         (OutcomeUnknown("_FATAL: Unable to produce message"), Reason.FENCED),
         (OutcomeUnknown("_TIMED_OUT: no answer"), Reason.OUTCOME_UNKNOWN),
@@ -126,25 +127,28 @@ def test_the_reason_of_a_lost_lease(fault: KafkaFault, reason: Reason) -> None:
     assert loss_of(Report(0, "lease", ending_of(fault), trace=trace_of(fault))) is reason
 
 
-def test_other_ends_are_no_losses_except_a_reattempt() -> None:
-    assert loss_of(Report(0, "lease", End.PLAN_AGAIN)) is Reason.CRASHED
+def test_other_ends_are_no_losses() -> None:
     assert loss_of(Report(0, "lease", End.DONE)) is None
     assert loss_of(Report(0, "lease", End.FAILED, trace="LeaseLost: no")) is None
 
 
 @pytest.mark.parametrize(
-    ("kind", "reason"),
+    ("cause", "reason"),
     [
-        ("crashed", Reason.CRASHED),
-        ("expired", Reason.EXPIRED),
-        ("spark lost", Reason.SPARK_LOST),
-        ("cancelled", None),
+        (Cause.CRASHED, Reason.CRASHED),
+        (Cause.SILENT, Reason.ORPHANED),
+        (Cause.SPARK_LOST, Reason.SPARK_LOST),
+        (Cause.EXECUTOR_LOST, Reason.EXECUTOR_LOST),
+        (Cause.VANISHED, Reason.OTHER),
+        (Cause.CONDEMNED, None),
+        (Cause.CANCELLED, None),
     ],
 )
-def test_the_leases_of_a_broken_turn_are_lost_unless_we_ended_it(
-    kind: str, reason: Reason | None
+def test_a_lease_without_a_report_is_lost_unless_we_ended_it(
+    cause: Cause, reason: Reason | None
 ) -> None:
-    assert breakdown(TurnBroken(kind, "how")) is reason
+    assert reason_for(cause, hung=False) is reason
+    assert reason_for(cause, hung=True) is Reason.EXPIRED
 
 
 def test_every_reason_comes_with_advice() -> None:

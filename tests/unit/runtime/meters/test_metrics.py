@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from clocks import Clock
-from penstock.engine.driver.turns import Turn
-from penstock.engine.driver.watches import TurnWatch
-from penstock.engine.lease.lease import End, Limits, Report
+from penstock.engine.lease.lease import End, Report
 from penstock.engine.lease.tally import Tally
 from penstock.runtime.meters.metrics import ConnectorMeter, Metrics, TaskMeter
 
@@ -25,10 +23,9 @@ def meter(clock: Clock) -> ConnectorMeter:
     return Metrics(clock).of("orders")
 
 
-def turn_of(*leases: tuple[str, int]) -> Any:
-    """A turn as far as a meter looks at it."""
-    each = [SimpleNamespace(lease_id=lease, task=task) for lease, task in leases]
-    return SimpleNamespace(leases=each, watch=TurnWatch(Limits()))
+def lease_of(lease: str, task: int = 0) -> Any:
+    """A lease as far as a meter looks at it."""
+    return SimpleNamespace(lease_id=lease, task=task)
 
 
 def told(tally: Tally, active: int = 0) -> dict[str, Any]:
@@ -40,12 +37,12 @@ def report(lease: str, tally: Tally, end: End = End.DONE, task: int = 0) -> Repo
 
 
 def test_beats_and_the_report_of_a_lease_count_once(meter: ConnectorMeter) -> None:
-    turn = turn_of(("a", 0))
-    meter.watch(turn)
-    turn.watch.on_beat("a", told(Tally(records=10, taken=12), active=2))
+    lease = lease_of("a")
+    meter.begin(lease)
+    meter.beat(lease, told(Tally(records=10, taken=12), active=2))
     task = meter.task(0)
     assert (task.total.records, task.active) == (10, 2)
-    turn.watch.on_beat("a", told(Tally(records=15, taken=15)))
+    meter.beat(lease, told(Tally(records=15, taken=15)))
     task.end(report("a", Tally(records=20, taken=20)))
     assert (task.total.records, task.total.taken, task.active) == (20, 20, 0)
     assert task.ends[End.DONE] == 1
@@ -54,36 +51,27 @@ def test_beats_and_the_report_of_a_lease_count_once(meter: ConnectorMeter) -> No
 
 def test_leases_one_after_the_other_are_added_up(meter: ConnectorMeter) -> None:
     for lease in ("a", "b"):
-        meter.watch(turn_of((lease, 0)))
+        meter.begin(lease_of(lease))
         meter.task(0).end(report(lease, Tally(records=7, payload_bytes=70)))
     assert (meter.task(0).total.records, meter.task(0).total.payload_bytes) == (14, 140)
 
 
 def test_a_beat_that_comes_too_late_counts_nothing(meter: ConnectorMeter) -> None:
-    before = turn_of(("a", 0))
-    meter.watch(before)
+    before = lease_of("a")
+    meter.begin(before)
     meter.task(0).end(report("a", Tally(records=5)))
-    before.watch.on_beat("a", told(Tally(records=4)))
+    meter.beat(before, told(Tally(records=4)))
     assert meter.task(0).total.records == 5
-    meter.watch(turn_of(("b", 0)))
-    before.watch.on_beat("a", told(Tally(records=6)))
+    meter.begin(lease_of("b"))
+    meter.beat(before, told(Tally(records=6)))
     assert meter.task(0).total.records == 5
 
 
-def test_a_reattempt_takes_nothing_back(meter: ConnectorMeter) -> None:
-    turn = turn_of(("a", 0))
-    meter.watch(turn)
-    turn.watch.on_beat("a", told(Tally(records=10)))
-    meter.task(0).end(report("a", Tally(), End.PLAN_AGAIN))
-    assert meter.task(0).total.records == 10
-    assert meter.task(0).ends[End.PLAN_AGAIN] == 1
-
-
-def test_a_broken_turn_keeps_what_its_beats_said(meter: ConnectorMeter) -> None:
-    turn = turn_of(("a", 0), ("b", 1))
-    meter.watch(turn)
-    turn.watch.on_beat("b", told(Tally(records=3), active=9))
-    meter.broken(cast(Turn, turn))
+def test_a_lost_lease_keeps_what_its_beats_said(meter: ConnectorMeter) -> None:
+    lease = lease_of("b", 1)
+    meter.begin(lease)
+    meter.beat(lease, told(Tally(records=3), active=9))
+    meter.broken(lease)
     assert (meter.task(1).total.records, meter.task(1).active) == (3, 0)
     assert meter.broken_turns == 1
 

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 from unittest.mock import MagicMock
 
 import pytest
 
-from penstock.engine.driver.session import LazySession
-from penstock.engine.driver.turns import Turn
 from penstock.engine.lease.lease import Limits
 from penstock.runtime import callbacks
 from penstock.runtime.config.worker_rules import Rules
 from penstock.runtime.plugins import Plugin
-from penstock.runtime.running.scheduler import TURN, Scheduler
+from penstock.runtime.running.scheduler import Scheduler
 from penstock.runtime.running.source_runner import SourceRunner
 from penstock.runtime.states import State, Status
 from sample_connectors.hanging_source import HANGING_KEYS, HangingSourceConnector
@@ -53,7 +50,7 @@ def release(tmp_path: Path) -> Iterator[Path]:
 @pytest.fixture
 def context(statuses: Statuses, monkeypatch: pytest.MonkeyPatch) -> Iterator[MagicMock]:
     monkeypatch.setattr("penstock.runtime.running.runner.fence_tasks", lambda *_: None)
-    scheduler = Scheduler(2, grace_seconds=60.0)
+    scheduler = Scheduler(2)
     context = MagicMock(scheduler=scheduler, statuses=statuses)
     context.worker.limits.return_value = Limits()
     context.worker.__getitem__.return_value = 500
@@ -140,45 +137,10 @@ def test_what_is_halted_before_it_is_given_up_says_nothing(
 def test_a_stop_that_hangs_is_left_behind(
     begin: Begin, statuses: Statuses, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("penstock.runtime.running.runner.STOP_SECONDS", 0.1)
+    monkeypatch.setattr("penstock.runtime.running.started_connector.STOP_SECONDS", 0.1)
     runner = begin("stop")
     eventually(lambda: statuses.last is not None, within=20, what="RUNNING")
     runner.halt()
     monkeypatch.setattr(callbacks, "CALLBACK_SECONDS", 0.3)
     begin("stop")
     eventually(lambda: _hangs(statuses.last), within=20, what="FAILED while the stop hangs")
-
-
-class StartingSpark:
-    """A session that is asked for, and starts when it is told to."""
-
-    def __init__(self) -> None:
-        self.asked, self.up = threading.Event(), threading.Event()
-        self.spark = MagicMock()
-
-    def get(self) -> MagicMock:
-        self.asked.set()
-        assert self.up.wait(20)
-        return self.spark
-
-
-def test_what_is_halted_while_spark_starts_waits_for_nothing_and_never_runs(
-    begin: Begin,
-    context: MagicMock,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    session, stopped = StartingSpark(), threading.Event()
-    monkeypatch.setattr(HangingSourceConnector, "stop", lambda _: stopped.set())
-    monkeypatch.setattr("penstock.runtime.running.source_runner.SourceRunner._look", lambda _: TURN)
-    context.engine.turn.side_effect = lambda leases: Turn(
-        cast(LazySession, session), MagicMock(), leases, Limits()
-    )
-    runner = begin("nowhere")
-    assert session.asked.wait(20)
-    runner.halt()
-    assert "does not finish" not in caplog.text
-    assert not stopped.is_set()
-    session.up.set()
-    assert stopped.wait(20), "by the thread that waited for Spark"
-    session.spark.range.assert_not_called()

@@ -66,6 +66,11 @@ def test_header_converters(name: str) -> None:
     recipe({}, {"header.converter": name})
 
 
+def test_a_converter_that_depends_on_the_topic_is_none_for_headers() -> None:
+    with pytest.raises(ConfigError, match=r"header\.converter: .*for keys and values only"):
+        recipe({"header.converter": "AvroConverter"})
+
+
 def test_a_header_converter_that_is_not_there() -> None:
     text = r"Invalid value a\.B for configuration header\.converter: Class a\.B could not be found"
     with pytest.raises(ConfigError, match=text):

@@ -43,7 +43,7 @@ class EmptySink(SinkConnector):
 
 @pytest.fixture
 def context() -> MagicMock:
-    context = MagicMock(scheduler=Scheduler(2, grace_seconds=60.0))
+    context = MagicMock(scheduler=Scheduler(2))
     context.worker.limits.return_value = Limits()
     context.worker.__getitem__.return_value = 500
     context.worker.rules = Rules()

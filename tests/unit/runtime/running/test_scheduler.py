@@ -5,21 +5,13 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
-from pathlib import Path
-from typing import cast
-from unittest.mock import Mock
 
 import pytest
 
-from penstock.engine.driver.session import LazySession, SparkSettings
-from penstock.engine.driver.turns import Turn, TurnBroken
-from penstock.engine.driver.watches import HeartbeatServer
-from penstock.engine.lease.lease import Lease, Limits
 from penstock.runtime.running.scheduler import LOOK_THREADS, REST, TURN, Next, Scheduler
 from waiting import eventually
 
-SLOTS = 2
+TURNS = 2
 
 
 class Recorder:
@@ -72,29 +64,10 @@ class Gate:
 
 @pytest.fixture
 def scheduler() -> Iterator[Scheduler]:
-    running = Scheduler(SLOTS, grace_seconds=0.0)
+    running = Scheduler(TURNS)
     running.start()
     yield running
     running.stop()
-
-
-@pytest.fixture
-def heartbeats() -> Iterator[HeartbeatServer]:
-    server = HeartbeatServer()
-    yield server
-    server.close()
-
-
-@pytest.fixture
-def turn_of(tmp_path: Path, heartbeats: HeartbeatServer) -> Callable[..., Turn]:
-    """Turns that are never run: no Spark is started."""
-
-    def make(leases: int = 1, lease_seconds: float = 60.0) -> Turn:
-        session = LazySession(SparkSettings(tmp_path))
-        limits = Limits(lease_seconds=lease_seconds)
-        return Turn(session, heartbeats, cast("list[Lease]", [None] * leases), limits)
-
-    return make
 
 
 def quiet(probe: Callable[[], int], seconds: float = 0.3) -> bool:
@@ -213,10 +186,10 @@ def test_a_runner_that_is_forgotten_while_busy_gets_no_more_looks(
 
 
 def test_looks_do_not_wait_for_turns(scheduler: Scheduler) -> None:
-    gates = [Gate() for _ in range(SLOTS + 3)]
+    gates = [Gate() for _ in range(TURNS + 3)]
     for gate in gates:
         scheduler.wake(Recorder(look=lambda: TURN, turn=gate))
-    eventually(lambda: sum(gate.entered.is_set() for gate in gates) == SLOTS, within=20)
+    eventually(lambda: sum(gate.entered.is_set() for gate in gates) == TURNS, within=20)
     idle = Recorder()
     scheduler.wake(idle)
     eventually(lambda: idle.looks == 1, within=20)
@@ -251,69 +224,8 @@ def test_many_slow_looks_are_made_side_by_side(scheduler: Scheduler) -> None:
     assert not meeting.broken
 
 
-def test_running_turns_hear_that_it_is_crowded_while_others_wait_for_a_thread(
-    scheduler: Scheduler, turn_of: Callable[..., Turn]
-) -> None:
-    turn = turn_of()
-    gates = [Gate() for _ in range(SLOTS + 1)]
-    for gate in gates[:SLOTS]:
-        scheduler.wake(Recorder(look=lambda: TURN, turn=gate))
-    eventually(lambda: all(gate.entered.is_set() for gate in gates[:SLOTS]), within=20)
-    with scheduler.running(turn):
-        assert quiet(lambda: turn.watch.crowded, 0.5)
-        assert not turn.watch.crowded
-        scheduler.wake(Recorder(look=lambda: TURN, turn=gates[-1]))
-        eventually(lambda: turn.watch.crowded, within=20, what="crowded")
-        gates[0].open.set()
-        eventually(lambda: not turn.watch.crowded, within=20, what="room again")
-    for gate in gates:
-        gate.open.set()
-
-
-def test_running_turns_hear_that_it_is_crowded_when_they_want_more_slots_than_there_are(
-    scheduler: Scheduler, turn_of: Callable[..., Turn]
-) -> None:
-    wide, small = turn_of(leases=SLOTS), turn_of()
-    with scheduler.running(wide):
-        with scheduler.running(small):
-            eventually(lambda: wide.watch.crowded and small.watch.crowded, within=20)
-        eventually(lambda: not wide.watch.crowded, within=20)
-
-
-def test_a_turn_that_does_not_end_in_time_is_cancelled(
-    scheduler: Scheduler, turn_of: Callable[..., Turn], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    slow, young, unbegun = turn_of(lease_seconds=0.2), turn_of(), turn_of(lease_seconds=0.0)
-    waiting = turn_of(lease_seconds=0.0)
-    cancelled: list[tuple[Turn, str]] = []
-    monkeypatch.setattr(Turn, "cancel", lambda turn, kind: cancelled.append((turn, kind)))
-    for turn in (slow, young, waiting):
-        turn.watch.begin()
-    for turn in (slow, young):
-        turn.watch.beat("lease", Mock(), {})
-    with ExitStack() as stack:
-        for turn in (slow, young, unbegun, waiting):
-            stack.enter_context(scheduler.running(turn))
-        eventually(lambda: cancelled, within=20)
-        assert quiet(lambda: len({id(turn) for turn, _ in cancelled}))
-    assert set(cancelled) == {(slow, "expired")}
-
-
-def test_a_turn_that_was_cancelled_before_it_began_starts_no_spark(
-    turn_of: Callable[..., Turn], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    started: list[LazySession] = []
-    monkeypatch.setattr(LazySession, "get", started.append)
-    turn = turn_of(leases=0)
-    turn.cancel("cancelled")
-    with pytest.raises(TurnBroken, match="cancelled"):
-        turn.run()
-    assert turn.wait(0)
-    assert started == []
-
-
 def test_nothing_is_served_after_stop() -> None:
-    scheduler = Scheduler(SLOTS, grace_seconds=0.0)
+    scheduler = Scheduler(TURNS)
     scheduler.start()
     runner = Recorder(look=lambda: Next(delay=0.0))
     scheduler.wake(runner)

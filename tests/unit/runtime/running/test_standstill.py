@@ -9,22 +9,25 @@ from unittest.mock import MagicMock
 import pytest
 from confluent_kafka.admin import AdminClient
 
-from penstock.engine.driver.turns import TurnBroken
+from penstock.engine.carriers.carrier import Cause
 from penstock.engine.lease.lease import End, Limits, Report
 from penstock.engine.lease.tally import Tally
 from penstock.kafka.clients import Connection
 from penstock.kafka.errors import BrokerUnavailable
 from penstock.runtime.config.worker_rules import Rules
 from penstock.runtime.errors import Conflict, InternalError
+from penstock.runtime.meters import streaks
 from penstock.runtime.meters.metrics import Metrics
 from penstock.runtime.plugins import Plugin, Plugins
 from penstock.runtime.running.scheduler import TURN, Next, Scheduler
 from penstock.runtime.running.source_runner import SourceRunner
+from penstock.runtime.running.task_leases import Ended
 from penstock.runtime.states import State, Status
 from penstock.runtime.stores.status_store import StatusStore
 from sample_connectors.scripted_source import KEYS, ScriptedSourceConnector
 
 NAME, HERE = "numbers", "here:8083"
+TELLING: dict[str, Any] = {"tally": {}, "active": 0}
 FENCED = "LeaseLost: _FENCED: Producer fenced by another instance"
 CONVERTERS = {"key.converter": "JsonConverter", "value.converter": "JsonConverter"}
 
@@ -37,7 +40,7 @@ def statuses() -> StatusStore:
 @pytest.fixture
 def context(statuses: StatusStore) -> MagicMock:
     context = MagicMock(
-        scheduler=Scheduler(2, grace_seconds=60.0),
+        scheduler=Scheduler(2),
         statuses=statuses,
         worker_id=HERE,
         generation=lambda: 1,
@@ -114,24 +117,34 @@ def test_progress_takes_it_back(
     )
 
 
-def test_a_commit_within_a_lease_takes_it_back(
-    runner: SourceRunner, context: MagicMock, statuses: StatusStore
-) -> None:
+def test_a_commit_within_a_lease_takes_it_back(runner: SourceRunner, statuses: StatusStore) -> None:
     """A lease may last a minute; who looks at the status meanwhile must not be misled."""
     lose(runner, 3)
     lease = MagicMock(lease_id="next", task=0)
-    turn = MagicMock(leases=[lease], run=MagicMock(return_value=[]))
-    context.engine.turn.return_value = turn
+    runner.meter.begin(lease)
+    runner._note_progress(lease, {"tally": {"taken": 5}, "active": 5})
+    assert shown(statuses, 0).trace, "nothing is committed yet"
+    runner._note_progress(lease, {"tally": {"transactions": 1}, "active": 0})
+    assert shown(statuses, 0).trace is None
 
-    def run() -> list[Report]:
-        turn.watch.on_beat("next", {"tally": {"taken": 5}, "active": 5})
-        assert shown(statuses, 0).trace, "nothing is committed yet"
-        turn.watch.on_beat("next", {"tally": {"transactions": 1}, "active": 0})
-        assert shown(statuses, 0).trace is None
-        return []
 
-    turn.run = run
-    runner._run_leases([lease])
+def test_what_a_task_waits_for_is_told_beside_its_state(
+    runner: SourceRunner, statuses: StatusStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lease = MagicMock(lease_id="one", task=0)
+    runner.meter.begin(lease)
+    runner._note_progress(lease, TELLING | {"awaits": "no answer from S3"})
+    assert shown(statuses, 0).trace is None, "that may be over in a moment"
+    monkeypatch.setattr(streaks, "TOLD_SECONDS", 0.0)
+    runner._note_progress(lease, TELLING | {"awaits": "no answer from S3"})
+    status = shown(statuses, 0)
+    assert status.state is State.RUNNING
+    assert "Waiting since" in (status.trace or "")
+    assert "no answer from S3" in (status.trace or "")
+    runner._note_progress(lease, TELLING | {"awaits": None})
+    assert shown(statuses, 0).trace, "a new lease knows nothing yet"
+    runner._note_progress(lease, TELLING | {"awaits": ""})
+    assert shown(statuses, 0).trace is None
 
 
 def test_nothing_to_do_is_no_standstill(
@@ -147,7 +160,7 @@ def test_nothing_to_do_is_no_standstill(
 
 def test_who_loses_lease_after_lease_pauses_alone(runner: SourceRunner) -> None:
     lose(runner, 12)
-    assert [tasks for tasks, _ in runner._groups()] == [[1]]
+    assert runner._standstill.losses.due(runner._resting()) == [1]
     assert runner.look() == TURN, "the other task may go on"
     lose(runner, 12, task=1)
     found = runner.look()
@@ -158,17 +171,53 @@ def test_who_loses_lease_after_lease_pauses_alone(runner: SourceRunner) -> None:
 
 def test_the_first_loss_is_followed_by_a_look_at_once(runner: SourceRunner) -> None:
     lose(runner)
-    assert runner._after(0).delay == 0.0
     assert runner.look() == TURN
 
 
 def test_spark_that_does_not_start_is_told(runner: SourceRunner, statuses: StatusStore) -> None:
-    turn = MagicMock(leases=[MagicMock(task=0), MagicMock(task=1)])
-    for _ in range(3):
-        runner._blame(turn, TurnBroken("spark lost", "it does not start: no such master"))
+    detail = "it does not start: no such master"
+    for task in (0, 1) * 3:
+        runner._take_loss(Ended(task, MagicMock(task=task), cause=Cause.SPARK_LOST, detail=detail))
     for task in (0, 1):
         assert "no such master" in (shown(statuses, task).trace or "")
     assert runner.meter.task(0).lost == {"spark lost": 3}
+
+
+def test_waiting_for_an_executor_is_told_and_is_no_failure(
+    runner: SourceRunner,
+    context: MagicMock,
+    statuses: StatusStore,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fleet = context.engine.fleet
+    fleet.waits.return_value = True
+    context.configs.fenced_tasks.return_value = 0
+    context.worker.clients.of.return_value = {}
+    monkeypatch.setattr("penstock.runtime.running.runner.fence_tasks", lambda *_: None)
+    context.engine.session.starting = False
+    runner.turn()
+    assert context.engine.run.called
+    runner.look()
+    assert (connector(statuses).state, connector(statuses).trace) == (State.RUNNING, None)
+    monkeypatch.setattr(streaks, "TOLD_SECONDS", 0.0)
+    context.engine.session.starting = True
+    runner.look()
+    assert connector(statuses).trace is None, "Spark itself is awaited, which the views tell"
+    context.engine.session.starting = False
+    runner.look()
+    told = connector(statuses)
+    assert told.state is State.RUNNING
+    assert (told.trace or "").startswith("Waiting for a Spark executor since 20")
+    assert not runner.failed
+    fleet.waits.return_value = False
+    runner.look()
+    assert connector(statuses).trace is None
+
+
+def connector(statuses: StatusStore) -> Status:
+    status = statuses.connector(NAME)
+    assert status is not None
+    return status
 
 
 def test_a_task_that_fails_has_its_own_trace(runner: SourceRunner, statuses: StatusStore) -> None:
@@ -239,7 +288,7 @@ def test_what_keeps_a_connector_waiting_is_told_and_the_pauses_grow(
     assert "hunter2" not in "".join([trace, *lines])
 
     monkeypatch.setattr(runner, "_recover", lambda: None)
-    monkeypatch.setattr(runner, "_run_turn", lambda: Next(delay=0.5))
+    monkeypatch.setattr(runner, "_hand_out", lambda: Next(delay=0.5))
     assert runner.turn().delay == 0.5
     assert connector_trace(statuses) == ""
 

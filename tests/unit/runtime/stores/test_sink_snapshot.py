@@ -103,7 +103,7 @@ def runner(kafka: FakeKafka, monkeypatch: pytest.MonkeyPatch) -> SinkRunner:
     runner = SinkRunner(context, "sink", config, Plugin(Nothing), ConfigDef())
     runner._tasks = [{}, {}]
     runner._connector = Nothing()
-    runner.unsure = False
+    runner._doubts.settle(1)
     runner._group_metadata = b""
     runner._standing = Membership(LAYOUT.pack(MARK, 3), "workers")
     monkeypatch.setattr(SinkRunner, "_questions", kafka)

@@ -11,6 +11,8 @@ import pytest
 from confluent_kafka.admin import AdminClient
 
 from clocks import Clock
+from penstock.engine.carriers.carrier import CarrierSeen
+from penstock.engine.carriers.link import Vitals
 from penstock.engine.lease.lease import End, Report
 from penstock.engine.lease.tally import Tally
 from penstock.kafka.clients import Connection
@@ -51,6 +53,12 @@ WATCHED_BY_STRIMZI = {
 }
 
 
+CARRIERS = [
+    CarrierSeen(1, "shared carrier 1", ("out-0", "other-0"), Vitals(3.5, 1024, 9)),
+    CarrierSeen(2, "carrier of lines-1", ("lines-1",), Vitals(60.0, 2048, 7)),
+]
+
+
 def no_broker() -> Any:
     raise BrokerUnavailable("nobody answers")
 
@@ -79,6 +87,7 @@ def context(clock: Clock) -> Context:
             of=lambda _: [(b"k", {"filename": "f"}, {"position": 5, "identity": "x"})] * 150
         ),
         ends=SimpleNamespace(topics=no_broker),
+        engine=SimpleNamespace(fleet=SimpleNamespace(moves=2, losses=7, seen=lambda: CARRIERS)),
         configs=SimpleNamespace(
             names=lambda: [*CLASSES, "without-status"],
             config=lambda name: {"connector.class": CLASSES[name]} if name in CLASSES else None,
@@ -120,6 +129,20 @@ def moved(context: Context, name: str, task: int, tally: Tally, end: End = End.D
 def test_everything_that_strimzi_watches_is_there(context: Context) -> None:
     names = {name.partition("{")[0] for name in samples(page_of(context))}
     assert names >= WATCHED_BY_STRIMZI
+
+
+def test_carriers_and_what_they_run(context: Context) -> None:
+    found = samples(page_of(context))
+    shared, own = (f'{{carrier="{each.number}",name="{each.name}"}}' for each in CARRIERS)
+    assert found["penstock_carriers"] == 2
+    assert found["penstock_carrier_moves_total"] == 2
+    assert found["penstock_carrier_lost_leases_total"] == 7
+    assert found[f"penstock_carrier_leases{shared}"] == 2
+    assert found[f"penstock_carrier_leases{own}"] == 1
+    assert found[f"penstock_carrier_cpu_seconds_total{own}"] == 60.0
+    assert found[f"penstock_carrier_memory_bytes{shared}"] == 1024
+    tasks = MetricsView(context, Watch(context, lambda _: None)).metrics("lines")["tasks"]
+    assert [task["carrier"] for task in tasks] == [None, "carrier of lines-1"]
 
 
 def test_states_and_counts(context: Context) -> None:
@@ -236,7 +259,7 @@ def test_how_much_of_its_time_a_task_runs(context: Context, clock: Clock) -> Non
 def test_only_this_workers_connectors(context: Context) -> None:
     context.statuses.put_connector("lines", Status(State.RUNNING, "elsewhere:1"))
     page = page_of(context)
-    assert "lines" not in page
+    assert 'connector="lines"' not in page
     assert samples(page)["kafka_connect_worker_connector_count"] == 2
 
 

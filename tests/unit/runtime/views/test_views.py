@@ -6,8 +6,26 @@ from unittest.mock import Mock
 
 import pytest
 
+from penstock.engine.driver.session import Application
 from penstock.runtime.states import State, Status
 from penstock.runtime.views.views import STARTING_SPARK, Views
+
+
+@pytest.mark.parametrize(
+    ("application", "shown"),
+    [
+        (None, {}),
+        (Application("local-1", None), {"spark_application_id": "local-1"}),
+        (
+            Application("local-1", "http://127.0.0.1:4040"),
+            {"spark_application_id": "local-1", "spark_ui": "http://127.0.0.1:4040"},
+        ),
+    ],
+)
+def test_where_spark_is_seen(application: Application | None, shown: dict[str, str]) -> None:
+    context = Mock()
+    context.engine.session.application = application
+    assert Views(context, Mock()).spark() == shown
 
 
 @pytest.mark.parametrize(

@@ -68,6 +68,7 @@ def in_csv(rows: list[Any]) -> bytes:
 
 FORMATS: dict[str, tuple[bytes, list[Any], Schema | None]] = {
     "jsonl": ("\n\n".join(map(json.dumps, ROWS)).encode(), ROWS, None),
+    "json": (json.dumps(ROWS, indent=1).encode(), ROWS, None),
     "text": (b"one\n\nthree", ["one", "", "three"], Schema.string()),
     "bytes": (bytes(range(250)) * 40, [], Schema.bytes()),
     "csv": (
@@ -243,6 +244,7 @@ def test_a_damaged_container_is_an_error_with_a_position(form: str) -> None:
 
 BAD: dict[str, tuple[bytes, list[Any], list[Any], int]] = {
     "jsonl": (b'{"a":1}\n{"a":\n[2]\n', ['{"a":'], [{"a": 1}, [2]], 2),
+    "json": (b'[{"a":1},\n{"a":?},\n[2]\n]', ['{"a":?}'], [{"a": 1}, [2]], 2),
     "text": (b"one\n\xff\xfe\nthree\n", [b"\xff\xfe"], ["one", "three"], 2),
     "csv": (b"a,b\n1,2\n3\n4,\xff\n5,6\n", [b"3", b"4,\xff"], [("1", "2"), ("5", "6")], 2),
 }
@@ -276,6 +278,38 @@ def test_reading_goes_on_behind_bad_records_where_they_are_taken(form: str) -> N
     assert everything == list(range(1, len(everything) + 1))
     again = list(transformer(form).records(io.BytesIO(data), OBJECT, skip=len(everything) - 1))
     assert [record.value for record in again] == [found[-1].value]
+
+
+ARRAYS = [
+    (b"", []),
+    (b"[]", []),
+    (b" [ ] \n", []),
+    (b"[1,2,3]", [1, 2, 3]),
+    (b"[1,2,\n3]", [1, 2, 3]),
+    (b"[\n1,\n2\n]\n\n", [1, 2]),
+    (b'["],",\n"[{",\n{"a":\n[1,\n2],\n"b":{}\n}]', ["],", "[{", {"a": [1, 2], "b": {}}]),
+    (b'["\\"",\n"\\\\"]', ['"', "\\"]),
+]
+
+
+@pytest.mark.parametrize(("data", "values"), ARRAYS)
+def test_arrays_in_any_layout(data: bytes, values: list[Any]) -> None:
+    found = transformer("json").records(io.BytesIO(data), OBJECT)
+    assert [record.value.value for record in found] == values
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b'{"a":1}', "beyond record 0: it is no array"),
+        (b"[1,\n2,\n3", "beyond record 2: its array is cut off"),
+        (b"[1,\n2],\n3", "there is something behind its array"),
+        (b"[1]\n2", "there is something behind its array"),
+    ],
+)
+def test_what_is_no_array(data: bytes, why: str) -> None:
+    with pytest.raises(ObjectError, match=why):
+        list(transformer("json").records(io.BytesIO(data), OBJECT))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""`penstock demo`: KLIP-7's example, pageviews joined with users that are kept in PostgreSQL."""

@@ -1,0 +1,123 @@
+"""A carrier as its worker sees it, and the leases that were submitted to it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Protocol
+
+from penstock.engine.carriers.book import Order
+from penstock.engine.carriers.link import Link, Vitals
+
+ORPHANED_SECONDS = 8.0
+"""Seconds after its last answered beat by which a carrier's process has ended itself."""
+
+
+class Cause(StrEnum):
+    """Why a carrier ended, or a lease in it."""
+
+    ENDED = "it was released"
+    VANISHED = "its carrier does not have it"
+    CRASHED = "its process ended abruptly"
+    SILENT = "it did not answer for 10 s"
+    CONDEMNED = "a task in it hung"
+    EXECUTOR_LOST = "its Spark executor was lost"
+    SPARK_LOST = "Spark's JVM has died"
+    CANCELLED = "it was cancelled"
+
+
+class Listener(Protocol):
+    """The submitter of a lease. Called on threads of the fleet: must not block."""
+
+    def progressed(self, lease: str, told: dict[str, Any]) -> None:
+        """The lease has reported its progress."""
+        ...
+
+    def asked(self, lease: str) -> None:
+        """The lease asks whether it may begin: ``Fleet.confirm`` says yes."""
+        ...
+
+    def reported(self, lease: str, report: Any) -> None:
+        """The lease has ended with this report."""
+        ...
+
+    def lost(self, lease: str, cause: Cause, detail: str) -> None:
+        """The lease is gone without a report: what it has committed must be read."""
+        ...
+
+    def guilty(self, lease: str, detail: str) -> None:
+        """The lease is gone, and has crashed its carrier too often."""
+        ...
+
+
+class Job(Protocol):
+    """The Spark job that runs a carrier."""
+
+    def cancel(self) -> None:
+        """End it by force. May be called more than once."""
+        ...
+
+
+@dataclass(frozen=True)
+class CarrierSeen:
+    """A carrier at one moment, for people and metrics."""
+
+    number: int
+    name: str
+    tasks: tuple[str, ...]
+    vitals: Vitals
+
+
+@dataclass
+class Ticket:
+    """A lease that was submitted to the fleet."""
+
+    lease: str
+    task: str
+    order: Order
+    listener: Listener
+    carrier: Carrier | None = None
+    since: float = field(default_factory=time.monotonic)
+    """When it was placed into a carrier that runs."""
+
+
+@dataclass(frozen=True)
+class Condemned:
+    """A carrier is abandoned because a lease in it does not respond."""
+
+    culprit: str
+    deadline: float
+    """By the monotonic clock: until then the other leases may commit and move."""
+
+
+@dataclass(eq=False)
+class Carrier:
+    """One carrier."""
+
+    link: Link
+    own: bool
+    number: int
+    job: Job | None = None
+    tickets: dict[str, Ticket] = field(default_factory=dict)
+    empty_since: float = field(default_factory=time.monotonic)
+    condemned: Condemned | None = None
+    over: bool = False
+    """Whether its job has ended."""
+
+    def seen(self) -> CarrierSeen:
+        """It, as it is now."""
+        tasks = tuple(ticket.task for ticket in self.tickets.values())
+        return CarrierSeen(self.number, self.name, tasks, self.link.vitals)
+
+    @property
+    def dead(self) -> bool:
+        """Whether its process has ended, or must have by now."""
+        return self.over or not self.link.bound or self.link.silence() > ORPHANED_SECONDS
+
+    @property
+    def name(self) -> str:
+        """As Spark's UI and the metrics show it."""
+        if self.own and len(self.tickets) == 1:
+            return f"carrier of {next(iter(self.tickets.values())).task}"
+        return f"shared carrier {self.number}"

@@ -1,0 +1,114 @@
+"""A turn that ends in Kafka: ranges fixed by the worker, Spark's plan, one transaction per task."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from penstock.engine.frames.errors import OutputError
+from penstock.engine.frames.frame_lease import FrameLease, FrameReport
+from penstock.engine.frames.output_columns import output_columns
+from penstock.engine.frames.plan_text import plan_text
+from penstock.engine.frames.producing_stage import AGAIN, RESULT, Encode, producing
+from penstock.engine.frames.shuffles import refuse_moves
+from penstock.engine.frames.small_turn import MOST_BYTES, produce_small, small_records
+from penstock.engine.frames.task_frame import task_frame
+from penstock.engine.frames.task_output import run_task
+from penstock.engine.frames.turn_order import TurnOrder, TurnOutcome
+from penstock.engine.lease import producers
+from penstock.engine.lease.lease import End
+from penstock.kafka.patience import Patience
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+Confirm = Callable[[], bool]
+Decode = Callable[[Any], FrameReport]
+REPEATED = "LeaseLost: Spark has tried the task again; what its first try has committed is read"
+
+
+class KafkaTurn:
+    """Runs one turn on the caller's thread, under whatever tags and pool that has."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        order: TurnOrder,
+        *,
+        confirm: Confirm,
+        question: Confirm,
+        encode: Encode,
+        decode: Decode,
+    ) -> None:
+        """``confirm`` asks whether the turn is wanted, on the worker; ``question`` does so from an
+        executor. Reports come from executors as ``encode`` makes them."""
+        self._spark = spark
+        self._order = order
+        self._confirm = confirm
+        self._question = question
+        self._encode = encode
+        self._decode = decode
+
+    def run(self) -> TurnOutcome:
+        """Errors of tasks are in their reports. Raises FrameError if ``build`` returns something
+        that cannot be produced, and otherwise what ``build`` and Spark raise."""
+        plan = self._probe() if self._order.check else ""
+        outcome = self._small() if self._order.small else None
+        return replace(outcome or self._large(), checked=True, plan=plan)
+
+    def _probe(self) -> str:
+        """Look at the plan over two partitions: over one, nothing would need a shuffle."""
+        order = self._order
+        empty = task_frame(self._spark, order.connection, [(0, ()), (1, ())], headers=order.headers)
+        built = order.build(empty, order.told(small=False, probe=True))
+        made = output_columns(built)
+        refuse_moves(made)
+        return plan_text(made, order.leases[0].secrets)
+
+    def _small(self) -> TurnOutcome | None:
+        """None if the records are more than may pass through the worker."""
+        order = self._order
+        records = small_records(order.connection, order.parts, headers=order.headers)
+        if records.nbytes > MOST_BYTES:
+            return None
+        frame = self._spark.createDataFrame(records)
+        built = output_columns(order.build(frame, order.told(small=True)))
+        reports = produce_small(built.toArrow(), order.leases, self._confirm)
+        return TurnOutcome(tuple(reports), small=True, input_bytes=records.nbytes)
+
+    def _large(self) -> TurnOutcome:
+        order = self._order
+        frame = task_frame(self._spark, order.connection, order.parts, headers=order.headers)
+        built = output_columns(order.build(frame, order.told(small=False)))
+        refuse_moves(built)
+        stage = producing(order.leases, self._question, self._encode)
+        result = built.mapInArrow(stage, RESULT)
+        if not self._partitions(result):
+            return TurnOutcome(tuple(map(self._passed_over, order.leases)))
+        return TurnOutcome(tuple(self._reports(result.collect())))
+
+    def _partitions(self, result: DataFrame) -> int:
+        """As many as there are tasks; or none, where Spark knows that nothing is left."""
+        count = int(result._jdf.queryExecution().toRdd().getNumPartitions())
+        if count not in (0, len(self._order.leases)):
+            raise OutputError(
+                f"what build returned has {count} partitions, and records has "
+                f"{len(self._order.leases)}: leave out what changes the partitioning"
+            )
+        return count
+
+    def _passed_over(self, lease: FrameLease) -> FrameReport:
+        """Nothing is made of these records: only their offsets are committed."""
+        return run_task(
+            lease, (), self._confirm, acquire=lambda each: producers.acquire(each, Patience())
+        )
+
+    def _reports(self, rows: Iterable[Any]) -> Iterable[FrameReport]:
+        for row in rows:
+            lease = self._order.leases[row["part"]]
+            if row["report"] == AGAIN:
+                yield FrameReport(lease.task, lease.lease_id, End.LOST, trace=REPEATED)
+            else:
+                yield self._decode(json.loads(row["report"]))

@@ -1,0 +1,61 @@
+"""A plan is stored before its turn runs: in the metadata of the group's own committed offsets.
+
+So it is read together with the positions, and is written by a transaction that a replaced worker
+cannot commit. Altering an offset keeps its metadata: the plan then no longer fits, and is dropped.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from penstock.engine.frames.ranges import TurnPlan
+from penstock.kafka.groups import Committed
+from penstock.kafka.range_reader import Range
+from penstock.kafka.topics import Position
+
+MARK = "penstock-turn"
+
+
+def noted(plan: TurnPlan) -> dict[Position, Committed]:
+    """What is committed before the turn runs: its beginning, with the plan."""
+    return {(r.topic, r.partition): (r.start, _note(plan, r)) for r in plan.ranges}
+
+
+def _note(plan: TurnPlan, wanted: Range) -> str:
+    told = {"id": plan.id, "epoch": plan.epoch, "stop": wanted.stop, "config": plan.config}
+    return json.dumps({MARK: told}, separators=(",", ":"))
+
+
+def stored_plan(committed: Mapping[Position, Committed], target: str) -> TurnPlan | None:
+    """The plan that was stored with these positions, all of which are still where it begins.
+
+    None if there is none, or if positions were altered since. Turns before it are complete: there
+    is at most one plan.
+    """
+    notes = {p: (offset, note) for p, (offset, text) in committed.items() if (note := _read(text))}
+    if not notes:
+        return None
+    try:
+        latest = max((note for _, note in notes.values()), key=lambda note: int(note["epoch"]))
+        ranges = tuple(
+            sorted(
+                Range(*p, offset, int(note["stop"]))
+                for p, (offset, note) in notes.items()
+                if note["id"] == latest["id"]
+            )
+        )
+        plan = TurnPlan(int(latest["epoch"]), ranges, target, str(latest["config"]))
+    except (KeyError, TypeError, ValueError):
+        return None
+    return plan if plan.id == latest["id"] else None
+
+
+def _read(text: str) -> dict[str, Any] | None:
+    """The note in the metadata of a commit; None for another's, or none."""
+    try:
+        found = json.loads(text).get(MARK) if text else None
+    except (ValueError, AttributeError):
+        return None
+    return found if isinstance(found, dict) else None

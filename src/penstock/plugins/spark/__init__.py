@@ -1,0 +1,1 @@
+"""Whatever Spark can write, as connectors."""

@@ -1,0 +1,141 @@
+"""Records of topics into files of any format that Spark writes, exactly once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+from urllib.parse import unquote, urlsplit
+
+from penstock import __version__
+from penstock.plugins.files.file_jail import ROOTS, Jail
+from penstock.plugins.spark.decoding import FORMS, Decoding, decoded
+from penstock.plugins.spark.expressions import expressions
+from penstock.sdk.config import ConfigDef, ConfigKey, Importance, Type
+from penstock.sdk.config_validators import non_empty, one_of
+from penstock.sdk.errors import ConfigError, UserError
+from penstock.sdk.frames import FormatEnd, FrameConnector, FrameTurn
+
+FORMAT, PATH, OPTIONS = "format", "path", "format.options."
+VALUE, SCHEMA, SELECT, PARTITION_BY = "value.format", "value.schema", "select", "partition.by"
+FILES = ("parquet", "orc", "json", "csv", "text", "xml", "avro")
+SPARK_SINK_CONFIG = ConfigDef(
+    ConfigKey(
+        PATH,
+        default="",
+        importance=Importance.HIGH,
+        doc="The folder to write to: a URL of a file system that Spark has, or a folder that all "
+        "executors share. Every turn adds a folder turn=… to it, in one rename: exactly once on "
+        "file systems that rename a folder at once, at least once on object stores.",
+    ),
+    ConfigKey(
+        FORMAT,
+        default="parquet",
+        validator=non_empty,
+        importance=Importance.HIGH,
+        doc="Spark's name of the format: parquet, orc, json, csv, text, xml or avro; or one that "
+        "has no files and is appended to, such as jdbc: at least once. Options of the format are "
+        "keys that begin with format.options.",
+    ),
+    ConfigKey(
+        OPTIONS + "password",
+        Type.PASSWORD,
+        default=None,
+        doc="The password, for a format that has such an option.",
+    ),
+    ConfigKey(
+        VALUE,
+        default="string",
+        validator=one_of(*FORMS),
+        doc="How values are read: bytes, string, or json with value.schema. Keys are text.",
+    ),
+    ConfigKey(
+        SCHEMA,
+        default="",
+        doc="The fields of JSON values as Spark writes them, such as id BIGINT, name STRING.",
+    ),
+    ConfigKey(
+        SELECT,
+        default="*",
+        doc="What is written: expressions of Spark SQL, with a semicolon between two of them, over "
+        "topic, partition, offset, timestamp, key, value and headers. value.* are the fields of a "
+        "JSON value.",
+    ),
+    ConfigKey(
+        PARTITION_BY,
+        Type.LIST,
+        default=[],
+        doc="Columns by which the files are put into folders.",
+    ),
+)
+
+
+class SparkSinkConnector(FrameConnector):
+    """Writes each turn's records in its place, or nothing of it."""
+
+    config_def: ClassVar[ConfigDef] = SPARK_SINK_CONFIG
+    version: ClassVar[str] = __version__
+    worker_keys: ClassVar[tuple[str, ...]] = (ROOTS,)
+
+    def validate(self, config: Mapping[str, str]) -> Sequence[tuple[str, str]]:
+        """JSON needs a schema, expressions have limits, and the worker may restrict folders."""
+        parsed, found = SPARK_SINK_CONFIG.parse(config), []
+        checks: list[tuple[str, Callable[[], object]]] = [
+            (SCHEMA, lambda: _decoding(parsed)),
+            (SELECT, lambda: expressions(SELECT, parsed[SELECT])),
+            (PATH, lambda: _check_path(config, parsed)),
+        ]
+        for key, check in checks:
+            try:
+                check()
+            except (ConfigError, UserError) as error:
+                found.append((key, str(error)))
+        return found
+
+    def exclusive_targets(self, config: Mapping[str, str]) -> Mapping[str, str]:
+        """The folder: two sinks could take one another's turns for their own."""
+        path = config.get(PATH, "")
+        if not path:
+            return {}
+        local = _local(path)
+        return {PATH: path.rstrip("/") if local is None else f"file:{os.path.realpath(local)}"}
+
+    def start(self, config: Mapping[str, str]) -> None:
+        """The configuration is all there is."""
+        self._config = SPARK_SINK_CONFIG.parse(config)
+        _check_path(config, self._config)
+        self._select = expressions(SELECT, self._config[SELECT])
+        self._options = {
+            key.removeprefix(OPTIONS): value
+            for key, value in config.items()
+            if key.startswith(OPTIONS)
+        }
+
+    def end(self) -> FormatEnd:
+        """Files of the format."""
+        columns = tuple(self._config[PARTITION_BY])
+        return FormatEnd(self._config[FORMAT], self._config[PATH], self._options, columns)
+
+    def build(self, records: Any, turn: FrameTurn) -> Any:
+        """Decode the values, and select."""
+        read = decoded(records.drop("task"), _decoding(self._config))
+        return read.selectExpr(*self._select)
+
+
+def _decoding(config: Mapping[str, Any]) -> Decoding:
+    return Decoding(config[VALUE], config[SCHEMA])
+
+
+def _local(path: str) -> str | None:
+    """The folder on this machine; None for another file system's."""
+    parts = urlsplit(path)
+    return unquote(parts.path) if parts.scheme in ("", "file") else None
+
+
+def _check_path(config: Mapping[str, str], parsed: Mapping[str, Any]) -> None:
+    """ConfigError if it is missing, UserError if the worker does not allow it."""
+    path = parsed[PATH]
+    if not path and parsed[FORMAT].lower() in FILES:
+        raise ConfigError(f"format {parsed[FORMAT]} writes files: say where, in {PATH}", key=PATH)
+    if path and (local := _local(path)) is not None:
+        Jail.of(config).check(local)

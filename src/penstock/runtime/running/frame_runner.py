@@ -1,0 +1,223 @@
+"""A running frame connector: a sink whose turns are Spark jobs over all its tasks."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from penstock.engine.driver.format_turns import IntoFormat
+from penstock.engine.driver.frame_turns import Turn, TurnDone
+from penstock.engine.driver.kafka_turns import IntoKafka
+from penstock.engine.frames.format_turn import FormatOrder
+from penstock.engine.frames.formats import promise
+from penstock.engine.frames.frame_lease import FrameLease, FrameReport
+from penstock.engine.frames.ranges import TurnPlan, config_hash, plan_turn
+from penstock.engine.frames.stored_plan import stored_plan
+from penstock.engine.frames.turn_order import TurnOrder, topic_ranges
+from penstock.engine.lease.lease import End, Lease, Limits
+from penstock.kafka.range_reader import Range
+from penstock.kafka.topics import Position
+from penstock.runtime.running.runner import CHECK_SECONDS
+from penstock.runtime.running.scheduler import REST, Next
+from penstock.runtime.running.sink_runner import SinkRunner
+from penstock.runtime.running.turn_leases import TurnLeases
+from penstock.runtime.running.turn_pace import TurnPace
+from penstock.runtime.stores.sink_snapshot import Start
+from penstock.sdk.connectors import TopicPartition
+from penstock.sdk.frames import FormatEnd, KafkaEnd, TurnEnd
+
+log = logging.getLogger(__name__)
+
+
+class FrameRunner(SinkRunner):
+    """Positions, fencing and statuses are a sink's. A turn is planned, and run on its own thread;
+    how its tasks ended is taken as that of leases."""
+
+    _leases_class = TurnLeases
+    _leases: TurnLeases
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._turn_pace = TurnPace()
+        self._checked = False
+        self._end: KafkaEnd | FormatEnd = KafkaEnd()
+        self._turn: tuple[FrameLease, ...] = ()
+        self._stored: TurnPlan | None = None
+        self._tried_small = False
+        self.plan = ""
+        """Spark's plan of the turns; empty before the first has ended."""
+        self._left = False
+        """Whether the turn that was planned last has left records that were there already."""
+
+    def _start_connector(self) -> list[dict[str, str]]:
+        tasks = super()._start_connector()
+        self._end = self._connector.end()
+        if isinstance(self._end, FormatEnd):
+            kind, path = self._end.format, self._end.path
+            log.info("turns end in %s, %s", path or kind, promise(kind, path))
+        self._checked = False
+        return tasks
+
+    # Planning.
+
+    def _plan(self, tasks: Sequence[int], limits: Limits) -> list[Lease]:
+        starts, ids = self._planned_starts(), self._topic_ids
+        mine = {p: s for p, s in starts.items() if self._tasks_of[p] in self._startable(tasks)}
+        ranges = self._ranges(mine)
+        leases: list[Lease] = [
+            lease
+            for task in tasks
+            if (lease := self._frame_lease(task, limits, mine, ids, ranges)).ends
+        ]
+        self._renewing = False
+        return leases
+
+    def _startable(self, tasks: Sequence[int]) -> set[int]:
+        return {task for task in tasks if task not in self.failed}
+
+    def _ranges(self, starts: Mapping[Position, Start]) -> list[Range]:
+        """About a second of work; or what an earlier turn has stored, and perhaps written."""
+        if (stored := self._stored_plan(starts)) is not None:
+            self._left = True
+            return list(stored.ranges)
+        positions = {p: start.offset for p, start in starts.items()}
+        ends = self._ends(list(positions))
+        plan = plan_turn(positions, ends, epoch=0, target="", config={}, most=self._turn_pace.most)
+        ranges = list(plan.ranges) if plan else []
+        self._left = any(ends[r.topic, r.partition] > r.stop for r in ranges)
+        return ranges
+
+    def _frame_lease(
+        self,
+        task: int,
+        limits: Limits,
+        starts: Mapping[Position, Start],
+        topic_ids: Mapping[str, str],
+        ranges: Iterable[Range],
+    ) -> FrameLease:
+        mine = self._of_task(starts, task)
+        read = tuple(r for r in ranges if (r.topic, r.partition) in mine)
+        fields = self._sink_fields(task, limits, mine, topic_ids)
+        # What the group has ever committed is of use to tasks that have a target of their own.
+        return FrameLease(**{**fields, "committed": ()}, ranges=read)
+
+    def _side_ends(self) -> dict[TopicPartition, int]:
+        """Asked after the ranges were fixed, so that look-ups are never behind the records."""
+        topics = set(self._connector.side_topics())
+        if not topics:
+            return {}
+        known = self.context.ends.topics()
+        places = [(t, p) for t in sorted(topics) for p in range(known.get(t, 0))]
+        found = self._questions.ends(places, committed=True).offsets
+        return {TopicPartition(*place): end for place, end in found.items()}
+
+    def _stored_plan(self, starts: Mapping[Position, Start]) -> TurnPlan | None:
+        self._stored = None
+        if isinstance(self._end, FormatEnd):
+            committed = {p: (start.offset, start.metadata) for p, start in starts.items()}
+            self._stored = stored_plan(committed, self._end.path)
+        return self._stored
+
+    # Running.
+
+    def _hand_out(self) -> Next:
+        due = self._standstill.losses.due(self._resting())
+        planned = self._plan(due, self.context.worker.limits()) if due else []
+        leases = tuple(lease for lease in planned if isinstance(lease, FrameLease))
+        if not leases:
+            return self._idle()
+        self._standstill.goes_on()
+        for lease in leases:
+            self.meter.begin(lease)
+        self._turn = leases
+        begun = self._leases.run_turn(self._turn_of(leases), leases, self._is_wanted)
+        return Next(delay=CHECK_SECONDS) if begun else REST
+
+    def _turn_of(self, leases: tuple[FrameLease, ...]) -> Turn:
+        if isinstance(self._end, FormatEnd):
+            return IntoFormat(self._format_order(leases[0], self._end))
+        return IntoKafka(self._turn_order(leases))
+
+    def _format_order(self, lease: FrameLease, end: FormatEnd) -> FormatOrder:
+        config, stored = config_hash(self.config), self._stored
+        # Any number that no turn before had: ranges that are read again are another turn.
+        fresh = TurnPlan(time.time_ns() // 1000, lease.ranges, end.path, config)
+        return FormatOrder(
+            lease,
+            end,
+            stored or fresh,
+            stored=stored is not None,
+            config=config,
+            build=self._connector.build,
+            headers=self._connector.wants_headers,
+            explain=not self.plan,
+        )
+
+    def _turn_order(self, leases: tuple[FrameLease, ...]) -> TurnOrder:
+        offsets = sum(lease.offsets for lease in leases)
+        return TurnOrder(
+            self.name,
+            leases,
+            self._connector.build,
+            self._side_ends(),
+            headers=self._connector.wants_headers,
+            small=self._passes_through_worker(offsets),
+            check=not self._checked,
+        )
+
+    def _passes_through_worker(self, offsets: int) -> bool:
+        self._tried_small = offsets <= self._turn_pace.small
+        return self._tried_small
+
+    def _is_wanted(self) -> bool:
+        """Rule 10: whether the topics, read to their end, still assign the connector here."""
+        return self.context.alone() or self.context.still_wanted(self.name)
+
+    # What came of it.
+
+    def _take_ends(self) -> None:
+        for done in self._leases.take_done():
+            self._learn(done)
+        super()._take_ends()
+
+    def _learn(self, done: TurnDone) -> None:
+        outcome = done.outcome
+        if outcome is None:
+            self._turn_pace.lost()
+            return
+        self._checked = self._checked or outcome.checked
+        self.plan = outcome.plan or self.plan
+        offsets = sum(lease.offsets for lease in self._turn)
+        self._turn_pace.done(offsets, done.seconds, left=self._left)
+        if self._tried_small:
+            self._turn_pace.through_worker(offsets, fitted=outcome.small)
+        committed = [each for each in outcome.reports if each.end is End.DONE]
+        if committed and self._connector is not None:
+            self._tell_connector(committed, done.seconds, small=outcome.small)
+
+    def _tell_connector(
+        self, committed: Sequence[FrameReport], seconds: float, *, small: bool
+    ) -> None:
+        tasks = {report.task for report in committed}
+        leases = tuple(lease for lease in self._turn if lease.task in tasks)
+        end = TurnEnd(
+            topic_ranges(leases),
+            produced=sum(report.produced for report in committed),
+            bad_rows=sum(report.bad_rows for report in committed),
+            errors=tuple(text for report in committed for text in report.errors),
+            seconds=seconds,
+            small=small,
+        )
+        log.debug("a turn ended: %s", end)
+        try:
+            self._watched(self._connector.turned, end)
+        except Exception:  # what is committed stays so
+            log.exception("the connector's turned failed")
+
+    def _settle_down(self, moved: int) -> None:
+        """Look again at once while there is more; otherwise let some records gather."""
+        super()._settle_down(moved)
+        if moved:
+            self._quiet_until = time.monotonic() + self._turn_pace.pause

@@ -1,0 +1,1 @@
+"""Persistent queries at work: as connectors whose turns are Spark's."""

@@ -1,0 +1,48 @@
+"""The columns that a query gives, with the types that Spark finds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.sql.errors import StatementError
+from penstock.sql.planning.persistent import PersistentPlan
+from penstock.sql.planning.spark_types import declared_type
+from penstock.sql.planning.turn_text import computed, empty_records, keyed
+from penstock.sql.statements.types import ColumnDef
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+def columns_of_query(spark: SparkSession, plan: PersistentPlan) -> tuple[ColumnDef, ...]:
+    """Keys first; StatementError with what Spark says about types, or if a join's do not match."""
+    if plan.join is not None:
+        _refuse_types(spark, plan)
+    frame = analysed(spark, computed(plan, empty_records(joined=plan.join is not None)))
+    role = "PRIMARY KEY" if plan.source.kind == "TABLE" else "KEY"
+    return tuple(
+        ColumnDef(each.name, declared_type(field.dataType), role if each.is_key else "")
+        for each, field in zip(plan.outputs, frame.schema.fields, strict=True)
+    )
+
+
+def _refuse_types(spark: SparkSession, plan: PersistentPlan) -> None:
+    assert plan.join is not None  # noqa: S101 (asked for joins only)
+    frame = analysed(spark, keyed(plan, empty_records(joined=False)))
+    found, wanted = declared_type(frame.schema.fields[0].dataType), plan.join.table.keys[0]
+    if found != wanted.type:
+        raise StatementError(
+            f"Invalid join condition: types don't match. The key of {plan.join.table.name}, "
+            f"{wanted.name}, is {wanted.type}, and what it is compared with is {found}."
+        )
+
+
+def analysed(spark: SparkSession, text: str) -> DataFrame:
+    """A frame; StatementError with what Spark says about types and names."""
+    from pyspark.errors import PySparkException
+
+    try:
+        return spark.sql(text)
+    except PySparkException as error:
+        first = str(error.getMessage() or error).strip().splitlines()[0]
+        raise StatementError(f"Spark cannot run this query: {first}") from None

@@ -1,0 +1,119 @@
+"""The turns of a persistent query: frames of records into frames of records."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from penstock.kafka.clients import Connection
+from penstock.kafka.errors import BrokerUnavailable
+from penstock.sdk.frames import FrameTurn
+from penstock.sql.catalog.query import PersistentQuery
+from penstock.sql.catalog.source import Source
+from penstock.sql.errors import StatementError
+from penstock.sql.grammar.parser import parse
+from penstock.sql.persistent.table_join import Lookup, with_table
+from penstock.sql.persistent.table_reading import TableTopic
+from penstock.sql.planning.persistent import PersistentPlan, planned_persistent
+from penstock.sql.planning.spark_settings import own_session
+from penstock.sql.planning.turn_text import looking_up, output
+from penstock.sql.statements.queries import CreateAs, InsertSelect
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+ONE_PARTITION = ("spark.sql.leafNodeDefaultParallelism", "1")
+"""Records that come through the worker stay in one task: those of a partition in their order."""
+
+
+def planned_query(query: PersistentQuery) -> PersistentPlan:
+    """The plan of a query that was stored; SqlError if it cannot be planned any more."""
+    statement = parse(query.statement, query.variables)
+    if not isinstance(statement, CreateAs | InsertSelect):
+        raise StatementError("The statement of a persistent query has no SELECT.")
+    sources = {source.name.upper(): source for source in query.sources}
+
+    def find(name: str) -> Source:
+        if name.upper() not in sources:
+            raise StatementError(f"There is no stream or table {name}.")
+        return sources[name.upper()]
+
+    return planned_persistent(statement.query, find, query.sink.name)
+
+
+class QueryTurns:
+    """Builds the turns of one query. Use from one thread at a time."""
+
+    def __init__(self, query: PersistentQuery, state_folder: str = "") -> None:
+        self._query = query
+        self._plan = planned_query(query)
+        self._state_folder = state_folder
+        self._session: SparkSession | None = None
+        self._beside: SparkSession | None = None
+
+    def build(self, records: DataFrame, turn: FrameTurn) -> DataFrame:
+        """What comes out of ``records``; see ``turn_text`` for the columns."""
+        frame = self._moved(records)
+        if self._plan.join is not None:
+            frame = _asked(frame, lambda view: looking_up(self._plan, view))
+            frame = with_table(frame, self._lookup(self._plan, turn))
+        return _asked(frame, lambda view: output(self._plan, self._query.sink, view))
+
+    def _moved(self, records: DataFrame) -> DataFrame:
+        """The same in a session of SQL's, whose settings expressions are planned with."""
+        from pyspark.sql.classic.dataframe import DataFrame as Classic
+
+        spark = records.sparkSession
+        if self._session is None or self._beside is not spark:
+            self._session, self._beside = own_session(spark), spark
+            self._session.conf.set(*ONE_PARTITION)
+        java = self._session._jvm.org.apache.spark.sql.classic.Dataset  # type: ignore[union-attr]
+        analysed = records._jdf.queryExecution().analyzed()
+        return Classic(java.ofRows(self._session._jsparkSession, analysed), self._session)
+
+    def _lookup(self, plan: PersistentPlan, turn: FrameTurn) -> Lookup:
+        join = plan.join
+        assert join is not None  # noqa: S101 (asked for joins only)
+        table = join.table
+        return Lookup(
+            TableTopic(
+                _connection(turn.kafka),
+                table.topic,
+                table.key_format == "JSON",
+                table.value_format == "JSON",
+            ),
+            self._query.store or self._query.id,
+            _ends(turn, table),
+            _drained(turn, _ends(turn, plan.source)),
+            join.by_key,
+            self._query.bootstrap,
+            self._state_folder,
+        )
+
+
+def _ends(turn: FrameTurn, source: Source) -> dict[int, int]:
+    found = {p: end for (topic, p), end in turn.side_ends.items() if topic == source.topic}
+    if not found:
+        raise BrokerUnavailable(f"the brokers do not tell where topic {source.topic} ends")
+    return found
+
+
+def _drained(turn: FrameTurn, ends: Mapping[int, int]) -> frozenset[int]:
+    """The partitions of the stream that the turn reads to their ends."""
+    return frozenset(r.partition for r in turn.ranges if r.stop >= ends.get(r.partition, r.stop))
+
+
+def _connection(kafka: Mapping[str, str]) -> Connection:
+    rest = dict(kafka)
+    return Connection(rest.pop("bootstrap.servers"), rest)
+
+
+def _asked(frame: DataFrame, text: Callable[[str], str]) -> DataFrame:
+    """The result of a query over ``frame``."""
+    view = f"penstock_{uuid.uuid4().hex}"
+    frame.createTempView(view)
+    try:
+        return frame.sparkSession.sql(text(view))
+    finally:
+        frame.sparkSession.catalog.dropTempView(view)

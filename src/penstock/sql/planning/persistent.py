@@ -1,0 +1,352 @@
+"""What a persistent query does with each row: computed from its statement alone.
+
+The plan has texts for Spark over two structs, ``LEFT`` and ``RIGHT``: the columns of the stream (or
+table) that is read, and those of the table that it is joined with.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any
+
+from penstock.sql.catalog.source import PSEUDO, Source
+from penstock.sql.errors import NotSupportedYet, StatementError, nearest
+from penstock.sql.planning.expressions import Expressions, is_aggregate
+from penstock.sql.planning.queries import FindSource
+from penstock.sql.planning.troubles import Troubles
+from penstock.sql.statements import expressions as ex
+from penstock.sql.statements.queries import Item, Join, Query, Relation
+
+LEFT, RIGHT = "penstock_left", "penstock_right"
+
+
+@dataclass(frozen=True)
+class Output:
+    """A column that comes out; ``trouble`` is when it cannot be computed, empty for never."""
+
+    name: str
+    text: str
+    trouble: str = ""
+    is_key: bool = False
+
+
+@dataclass(frozen=True)
+class TableJoin:
+    """With the row of ``table`` whose key is ``key``, a text over LEFT."""
+
+    table: Source
+    kind: str
+    key: str
+    key_trouble: str
+    by_key: bool
+    """Whether it is the key of the stream, so that both sides are partitioned alike."""
+
+
+@dataclass(frozen=True)
+class PersistentPlan:
+    """All that is to be known of a query but its types, which Spark tells."""
+
+    source: Source
+    outputs: tuple[Output, ...]
+    where: str = ""
+    where_trouble: str = ""
+    join: TableJoin | None = None
+    same_key: bool = False
+    """Whether the key of what comes out is that of what goes in, byte for byte."""
+    used: frozenset[tuple[str, str]] = frozenset()
+    """The columns of LEFT and RIGHT that are in use: pairs of struct and column."""
+
+    @property
+    def keys(self) -> tuple[Output, ...]:
+        """The columns of the key."""
+        return tuple(each for each in self.outputs if each.is_key)
+
+    @property
+    def values(self) -> tuple[Output, ...]:
+        """The columns of the value."""
+        return tuple(each for each in self.outputs if not each.is_key)
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """What it reads."""
+        return (self.source, self.join.table) if self.join else (self.source,)
+
+
+def planned_persistent(query: Query, find: FindSource, sink: str) -> PersistentPlan:
+    """The plan of a query that writes to ``sink``; SqlError where it cannot be one."""
+    _refuse(query)
+    return _Planner(query, find, sink).plan()
+
+
+def _refuse(query: Query) -> None:
+    told = {
+        f"WINDOW {query.window.kind if query.window else ''}": query.window,
+        "aggregates": query.group_by or any(is_aggregate(item.expression) for item in query.items),
+        "HAVING": query.having,
+        "DISTINCT": query.distinct,
+        "ORDER BY": query.order_by,
+        "LIMIT": query.limit is not None,
+        "a query in FROM": isinstance(query.relation.source, Query),
+        "EMIT FINAL": query.emit == "FINAL",
+        "more than one join": len(query.joins) > 1,
+    }
+    present = next((what for what, is_there in told.items() if is_there), None)
+    if present:
+        raise NotSupportedYet(f"{present} in a persistent query")
+
+
+class _Planner:
+    def __init__(self, query: Query, find: FindSource, sink: str) -> None:
+        self._query = query
+        self._sink = sink
+        self._sources = {LEFT: find(str(query.relation.source))}
+        self._aliases = {LEFT: _alias(query.relation)}
+        if query.joins:
+            self._add_joined(query.joins[0], find)
+        self._used: set[tuple[str, str]] = set()
+        texts = {
+            f"{side}.{column.name}": column.type.name == "VARCHAR"
+            for side, source in self._sources.items()
+            for column in source.columns
+        }
+        self._write = Expressions(texts, _no_query).write
+        self._troubles = Troubles(self._write)
+
+    def _add_joined(self, join: Join, find: FindSource) -> None:
+        if not isinstance(join.relation.source, str):
+            raise NotSupportedYet("a join with a query in a persistent query")
+        left, right = self._sources[LEFT], find(join.relation.source)
+        alias = _alias(join.relation)
+        if alias.upper() == self._aliases[LEFT].upper():
+            raise StatementError(f"Both sides of the join are called {alias}: name one with AS.")
+        self._sources[RIGHT], self._aliases[RIGHT] = right, alias
+        _refuse_kinds(left, right, join)
+
+    def plan(self) -> PersistentPlan:
+        items = [each for item in self._query.items for each in self._expanded(item)]
+        where = self._query.where
+        condition = self._resolved(where) if where is not None else None
+        join = self._join() if self._query.joins else None
+        outputs, same_key = self._outputs(items, join[1] if join else None)
+        return PersistentPlan(
+            self._sources[LEFT],
+            outputs,
+            self._write(condition) if condition is not None else "",
+            self._troubles.of(condition) if condition is not None else "",
+            join[0] if join else None,
+            same_key,
+            frozenset(self._used),
+        )
+
+    # Columns.
+
+    def _expanded(self, item: Item) -> list[Item]:
+        """What ``*`` stands for, and every other item under the name that it has."""
+        if not isinstance(item.expression, ex.Star):
+            resolved = self._resolved(item.expression)
+            return [Item(resolved, item.alias or self._name(resolved, item))]
+        chosen = [
+            side for side, alias in self._aliases.items() if item.expression.relation in ("", alias)
+        ]
+        if not chosen:
+            raise self._unknown_relation(item.expression.relation)
+        found = [ex.Column(c.name, side) for side in chosen for c in self._sources[side].columns]
+        return [Item(self._resolved(each), self._star_name(each)) for each in found]
+
+    def _star_name(self, column: ex.Column) -> str:
+        joined = len(self._sources) > 1
+        return f"{self._aliases[column.relation]}_{column.name}" if joined else column.name
+
+    def _name(self, resolved: ex.Expression, item: Item) -> str:
+        if isinstance(resolved, ex.Column):
+            both = len([s for s in self._sources.values() if resolved.name in _names(s)]) > 1
+            prefixed = f"{self._aliases[resolved.relation]}_{resolved.name}"
+            return prefixed if both else resolved.name
+        if isinstance(resolved, ex.Field):
+            return resolved.name
+        return f"KSQL_COL_{self._query.items.index(item)}"
+
+    def _resolved(self, each: Any) -> Any:
+        """The same with every column in LEFT or RIGHT; notes that it is used."""
+        if isinstance(each, ex.Subquery):
+            raise NotSupportedYet("a query within a persistent query")
+        if isinstance(each, ex.Column):
+            column = each if each.relation in self._sources else self._column(each)
+            self._used.add((column.relation, column.name))
+            return column
+        if isinstance(each, tuple):
+            return tuple(self._resolved(part) for part in each)
+        if isinstance(each, ex.Expression) and is_dataclass(each):
+            changed = {f.name: self._resolved(getattr(each, f.name)) for f in fields(each)}
+            return replace(each, **changed)
+        return each
+
+    def _column(self, column: ex.Column) -> ex.Column:
+        if column.relation and column.relation not in self._aliases.values():
+            raise self._unknown_relation(column.relation)
+        sides = [
+            side
+            for side, alias in self._aliases.items()
+            if column.relation in ("", alias) and column.name in _names(self._sources[side])
+        ]
+        if not sides:
+            known = [name for s in self._sources.values() for name in _names(s)]
+            hint = nearest(column.name, known)
+            raise StatementError(f"There is no column {column.name}.{hint}")
+        if len(sides) > 1:
+            could = " or ".join(f"{self._aliases[side]}.{column.name}" for side in sides)
+            raise StatementError(f"Column '{column.name}' is ambiguous. Could be {could}.")
+        return ex.Column(column.name, sides[0])
+
+    def _unknown_relation(self, name: str) -> StatementError:
+        hint = nearest(name, self._aliases.values())
+        return StatementError(f"There is no {name} in FROM.{hint}")
+
+    # The join.
+
+    def _join(self) -> tuple[TableJoin, tuple[ex.Expression, ...]]:
+        """The join, and the columns that can be the key of what comes out."""
+        join, left, table = self._query.joins[0], self._sources[LEFT], self._sources[RIGHT]
+        if not isinstance(join.on, ex.Binary) or join.on.operator != "=":
+            raise StatementError(
+                "Unsupported join expression: the condition must be one equality, "
+                f"{self._aliases[LEFT]}.… = {self._aliases[RIGHT]}.{table.keys[0].name}."
+            )
+        sides = [self._resolved(join.on.left), self._resolved(join.on.right)]
+        key = ex.Column(table.keys[0].name, RIGHT)
+        if len(table.keys) > 1:
+            raise NotSupportedYet("a join with a table whose primary key has several columns")
+        if key not in sides:
+            raise StatementError(
+                "Invalid join condition: stream-table joins require to join on the table's "
+                f"primary key. The primary key of {table.name} is {table.keys[0].name}."
+            )
+        mine = sides[1 - sides.index(key)]
+        if _sides_of(mine) != {LEFT}:
+            raise StatementError(
+                f"Invalid join condition: one side must be of {self._aliases[LEFT]} alone."
+            )
+        by_key = [ex.Column(c.name, LEFT) for c in left.keys] == [mine]
+        text, trouble = self._write(mine), self._troubles.of(mine)
+        viable = (mine, key) if isinstance(mine, ex.Column) else (key,)
+        return TableJoin(table, join.kind, text, trouble, by_key), viable
+
+    # What comes out.
+
+    def _outputs(
+        self, items: list[Item], viable: tuple[ex.Expression, ...] | None
+    ) -> tuple[tuple[Output, ...], bool]:
+        keys = self._key_items(items, viable)
+        made = [self._output(item, is_key=number in keys) for number, item in enumerate(items)]
+        if viable is not None and not self._query.partition_by:
+            (number,) = keys
+            made[number] = replace(made[number], text=self._joined_key(), trouble="")
+        ordered = [*(made[n] for n in keys), *(o for n, o in enumerate(made) if n not in keys)]
+        _check_names(ordered)
+        if len(ordered) == len(keys):
+            raise StatementError("The projection contains no value columns.")
+        left_keys = [ex.Column(c.name, LEFT) for c in self._sources[LEFT].keys]
+        return tuple(ordered), bool(keys) and [items[n].expression for n in keys] == left_keys
+
+    def _joined_key(self) -> str:
+        on = self._query.joins[0].on
+        assert isinstance(on, ex.Binary)  # noqa: S101 (a join on something else is refused)
+        sides = [self._resolved(on.left), self._resolved(on.right)]
+        return self._write(next(each for each in sides if _sides_of(each) == {LEFT}))
+
+    def _output(self, item: Item, *, is_key: bool) -> Output:
+        expression = item.expression
+        trouble = self._troubles.of(expression)
+        return Output(item.alias, self._write(expression), trouble, is_key)
+
+    def _key_items(self, items: list[Item], viable: tuple[ex.Expression, ...] | None) -> list[int]:
+        """Which of the items are the key, in its order."""
+        expressions = [item.expression for item in items]
+        if self._query.partition_by:
+            wanted = [self._resolved(each) for each in self._query.partition_by]
+            if wanted == [ex.Literal(None)]:
+                return []
+            return [self._only(expressions, each, items) for each in wanted]
+        if viable is not None:
+            found = [n for n, each in enumerate(expressions) if each in viable]
+            if not found:
+                raise self._missing(viable[0])
+            return found[:1]
+        keys = [ex.Column(c.name, LEFT) for c in self._sources[LEFT].keys]
+        return [self._only(expressions, each, items) for each in keys]
+
+    def _only(self, found: list[ex.Expression], key: ex.Expression, items: list[Item]) -> int:
+        places = [number for number, each in enumerate(found) if each == key]
+        if not places:
+            raise self._missing(key)
+        if len(places) > 1:
+            twice = " and ".join(f"`{items[n].alias}`" for n in places)
+            raise StatementError(
+                f"The projection contains a key column more than once: {twice}.\n"
+                "Each key column must only be in the projection once."
+            )
+        return places[0]
+
+    def _missing(self, key: ex.Expression) -> StatementError:
+        named = isinstance(key, ex.Column)
+        what = f"key column {key.name}" if isinstance(key, ex.Column) else "key expression"
+        example = f" (eg, SELECT {key.name}...)" if isinstance(key, ex.Column) and named else ""
+        return StatementError(
+            "Key missing from projection (ie, SELECT).\n"
+            f"The query used to build `{self._sink}` must include the {what} in its "
+            f"projection{example}."
+        )
+
+
+def _refuse_kinds(left: Source, right: Source, join: Join) -> None:
+    kinds = (left.kind, right.kind)
+    if kinds == ("TABLE", "STREAM"):
+        raise StatementError(
+            "Invalid join order: table-stream joins are not supported; only stream-table joins. "
+            f"Got {left.name} JOIN {right.name}."
+        )
+    if kinds != ("STREAM", "TABLE"):
+        raise NotSupportedYet(f"{left.kind.lower()}-{right.kind.lower()} joins that persist")
+    if join.kind not in ("INNER", "LEFT"):
+        raise StatementError(
+            f"{join.kind} OUTER joins between streams and tables are not supported: "
+            "a row of the table never makes a row by itself. Use INNER or LEFT."
+        )
+    if join.within:
+        raise StatementError(
+            "A window definition was provided for a Stream-Table join. "
+            "These joins are not windowed: remove the WITHIN clause."
+        )
+    if right.timestamp or any(c.role == "HEADERS" for c in right.columns):
+        raise NotSupportedYet("a join with a table that has TIMESTAMP in WITH, or headers")
+
+
+def _check_names(outputs: list[Output]) -> None:
+    names = [each.name.upper() for each in outputs]
+    twice = next((each.name for each in outputs if names.count(each.name.upper()) > 1), None)
+    if twice:
+        raise StatementError(f"There are two columns {twice}: name one with AS.")
+    if hidden := next((each.name for each in outputs if each.name.upper() in PSEUDO), None):
+        raise StatementError(f"{hidden} is a column of every stream and table: name it with AS.")
+
+
+def _alias(relation: Relation) -> str:
+    return relation.alias or str(relation.source)
+
+
+def _names(source: Source) -> list[str]:
+    return [*(column.name for column in source.columns), *PSEUDO]
+
+
+def _sides_of(each: Any) -> set[str]:
+    if isinstance(each, ex.Column):
+        return {each.relation}
+    if isinstance(each, tuple):
+        return {side for part in each for side in _sides_of(part)}
+    if isinstance(each, ex.Expression) and is_dataclass(each):
+        return {side for f in fields(each) for side in _sides_of(getattr(each, f.name))}
+    return set()
+
+
+def _no_query(_: Query) -> str:
+    raise NotSupportedYet("a query within a persistent query")

@@ -1,0 +1,223 @@
+"""The turn of a persistent query in Spark's SQL: from records of a topic to records for another.
+
+Rows go through these forms, each a view of the one before:
+
+* *records*, as the worker reads them: task, key, value, partition, offset, timestamp, headers;
+* *rows*: the columns that are in use as a struct, beside what is needed of the record;
+* for a join, records again with ``JOIN_KEY`` and ``TIME``, to which a stage adds ``TABLE_COLUMNS``;
+* *output*: task, topic, key, value, timestamp, headers and error, which says why a row is skipped.
+"""
+
+# ruff: noqa: S608 - what is put into the text is written by `quoted` and `text`
+
+from __future__ import annotations
+
+from penstock.sql.catalog.connect_schemas import value_schema
+from penstock.sql.catalog.source import Source
+from penstock.sql.planning.decoding import RAW_COLUMNS, column_texts, parsed_of
+from penstock.sql.planning.encoding import Cell, enveloped, key_of, value_of
+from penstock.sql.planning.persistent import LEFT, RIGHT, Output, PersistentPlan
+from penstock.sql.planning.spark_types import quoted, spark_type, text
+from penstock.sql.planning.troubles import either
+
+TIME, JOIN_KEY = "penstock_time", "penstock_join_key"
+ERROR, PASSES = "penstock_error", "penstock_passes"
+RECORD = {
+    "penstock_task": "task",
+    "penstock_key": "key",
+    "penstock_value": "value",
+    "penstock_headers": "headers",
+}
+"""What is kept of a record beside its columns, under names that no user has."""
+TABLE_COLUMNS = {
+    "key": ("table_key", "BINARY"),
+    "value": ("table_value", "BINARY"),
+    "partition": ("table_partition", "INT"),
+    "offset": ("table_offset", "BIGINT"),
+    "timestamp": ("table_timestamp", "TIMESTAMP"),
+}
+"""The record of the table, as the stage of a join adds it."""
+
+
+def computed(plan: PersistentPlan, records: str) -> str:
+    """The columns that come out, for Spark to tell their types."""
+    columns = (f"{each.text} AS {quoted(each.name)}" for each in plan.outputs)
+    return f"SELECT {', '.join(columns)} FROM ({_rows(plan, records)})"
+
+
+def keyed(plan: PersistentPlan, records: str) -> str:
+    """The key that a join looks for, under its own type."""
+    assert plan.join is not None  # noqa: S101 (asked for joins only)
+    return f"SELECT {plan.join.key} AS {JOIN_KEY} FROM ({_left(plan, records)})"
+
+
+def looking_up(plan: PersistentPlan, records: str) -> str:
+    """Records with the bytes of the key that is looked up in the table, and their time.
+
+    Rows without a key are left out, unless there is something wrong with them.
+    """
+    join = plan.join
+    assert join is not None  # noqa: S101 (asked for joins only)
+    wrong = _wrong(plan)
+    cell = Cell("", join.table.keys[0].type, join.key)
+    key = f"CASE WHEN NOT {wrong} THEN {key_of([cell], join.table.key_format)} END"
+    names = [*(f"{inner} AS {name}" for inner, name in RECORD.items() if name != "headers")]
+    names += ["penstock_headers AS headers", "partition", "offset", "timestamp", TIME]
+    rows = f"SELECT *, {key} AS {JOIN_KEY} FROM ({_left(plan, records)})"
+    return (
+        f"SELECT {', '.join(names)}, {JOIN_KEY} FROM ({rows}) "
+        f"WHERE penstock_value IS NOT NULL AND ({JOIN_KEY} IS NOT NULL OR {wrong})"
+    )
+
+
+def output(plan: PersistentPlan, sink: Source, records: str) -> str:
+    """The records to produce; ``records`` of a join are those that the stage has added to."""
+    judged = f"SELECT *, {_passes(plan)} AS {PASSES} FROM ({_rows(plan, records)})"
+    rows = f"SELECT *, {_error(plan)} AS {ERROR} FROM ({judged})"
+    fine = f"{ERROR} IS NULL"
+    columns = {
+        "task": "penstock_task",
+        "topic": text(sink.topic),
+        "key": f"CASE WHEN {fine} THEN {_key(plan, sink)} ELSE penstock_key END",
+        "value": f"CASE WHEN {fine} THEN {_value(plan, sink)} ELSE penstock_value END",
+        "timestamp": _timestamp(plan, sink),
+        "headers": "penstock_headers",
+        "error": ERROR,
+    }
+    chosen = ", ".join(f"{each} AS {name}" for name, each in columns.items())
+    return f"SELECT {chosen} FROM ({rows}) WHERE {_kept(plan)}"
+
+
+def _kept(plan: PersistentPlan) -> str:
+    """A table has a row for each change: a tombstone where the row does not pass."""
+    if plan.source.kind == "TABLE":
+        return "penstock_key IS NOT NULL"
+    return f"penstock_value IS NOT NULL AND ({PASSES} OR {ERROR} IS NOT NULL)"
+
+
+# Rows.
+
+
+def _rows(plan: PersistentPlan, records: str) -> str:
+    if plan.join is None:
+        return _left(plan, records)
+    table = [name for name, _ in TABLE_COLUMNS.values()]
+    return _right(plan, _left(plan, records, table), plan.join.table)
+
+
+def _left(plan: PersistentPlan, records: str, more: list[str] | None = None) -> str:
+    source = plan.source
+    kept = ["task", *(more or [])]
+    parsed = parsed_of(source, records, latest=False, more=kept)
+    texts = column_texts(source)
+    record = [f"{name} AS {inner}" for inner, name in RECORD.items()]
+    record += ["partition", "offset", "timestamp", *(more or [])]
+    unreadable = "value IS NOT NULL AND v IS NULL" if source.value_format == "JSON" else "FALSE"
+    columns = [
+        *record,
+        f"{texts['ROWTIME']} AS {TIME}",
+        f"({unreadable}) AS penstock_unreadable",
+        f"{_struct(plan, LEFT, texts)} AS {LEFT}",
+    ]
+    return f"SELECT {', '.join(columns)} FROM ({parsed})"
+
+
+def _right(plan: PersistentPlan, left: str, table: Source) -> str:
+    """The columns of the table beside those of the stream; NULL where it has no row."""
+    kept = [*RECORD, TIME, "penstock_unreadable", LEFT]
+    renamed = [f"{name} AS {plain}" for plain, (name, _) in TABLE_COLUMNS.items()]
+    headers = "CAST(NULL AS array<struct<key:string,value:binary>>) AS headers"
+    raw = f"SELECT {', '.join([*renamed, headers, *kept])} FROM ({left})"
+    parsed = parsed_of(table, f"({raw})", latest=False, more=kept)
+    struct = _struct(plan, RIGHT, column_texts(table))
+    found = "value IS NOT NULL"
+    columns = [*kept, f"({found}) AS penstock_found", f"CASE WHEN {found} THEN {struct} END"]
+    return f"SELECT {', '.join(columns)} AS {RIGHT} FROM ({parsed})"
+
+
+def _struct(plan: PersistentPlan, side: str, texts: dict[str, str]) -> str:
+    used = sorted(name for of, name in plan.used if of == side)
+    fields = [f"{text(name)}, {texts[name]}" for name in used] or ["'penstock_none', 1"]
+    return f"named_struct({', '.join(fields)})"
+
+
+# What is wrong with a row, and whether it passes.
+
+
+def _wrong(plan: PersistentPlan) -> str:
+    """Before the join: whether nothing can be looked up for this row."""
+    trouble = plan.join.key_trouble if plan.join else ""
+    return f"({either('penstock_unreadable', f'({TIME} IS NULL)', trouble)})"
+
+
+def _error(plan: PersistentPlan) -> str:
+    """Why the row cannot be computed; NULL if it can."""
+    there = "penstock_value IS NOT NULL"
+    timeless = f"{TIME} IS NULL" if plan.source.timestamp else ""
+    trouble = plan.join.key_trouble if plan.join else ""
+    cases = {
+        "the value is no JSON object": "penstock_unreadable",
+        f"there is no time in column {plan.source.timestamp}": _both(there, timeless),
+        "Error computing the key of the join": _both(there, trouble),
+        "Error computing the condition in WHERE": _both(there, plan.where_trouble),
+        **{f"Error computing column {o.name}": _both(PASSES, o.trouble) for o in plan.outputs},
+    }
+    told = [f"WHEN {when} THEN {text(what)}" for what, when in cases.items() if when]
+    return f"CASE {' '.join(told)} END"
+
+
+def _both(condition: str, trouble: str) -> str:
+    return f"({condition} AND {trouble})" if trouble else ""
+
+
+def _passes(plan: PersistentPlan) -> str:
+    """Whether the row is in the result; never NULL."""
+    conditions = ["penstock_value IS NOT NULL", "NOT penstock_unreadable"]
+    if plan.where:
+        conditions.append(f"coalesce({plan.where}, FALSE)")
+    if plan.join is not None and plan.join.kind == "INNER":
+        conditions.append("penstock_found")
+    return f"({' AND '.join(conditions)})"
+
+
+# Records.
+
+
+def _cells(outputs: tuple[Output, ...], sink: Source) -> list[Cell]:
+    types = {column.name: column.type for column in sink.columns}
+    return [
+        Cell(each.name, types[each.name], f"CAST({each.text} AS {spark_type(types[each.name])})")
+        for each in outputs
+    ]
+
+
+def _key(plan: PersistentPlan, sink: Source) -> str:
+    if plan.same_key and sink.key_format == plan.source.key_format:
+        return "penstock_key"
+    return key_of(_cells(plan.keys, sink), sink.key_format)
+
+
+def _value(plan: PersistentPlan, sink: Source) -> str:
+    encoded = value_of(_cells(plan.values, sink), sink.value_format, sink.delimiter)
+    if sink.with_schema:
+        encoded = enveloped(encoded, value_schema(sink.values))
+    return f"CASE WHEN {PASSES} THEN {encoded} END" if plan.source.kind == "TABLE" else encoded
+
+
+def _timestamp(plan: PersistentPlan, sink: Source) -> str:
+    """The row's own time, or the column that the sink's TIMESTAMP names."""
+    chosen = next((each for each in plan.outputs if each.name == sink.timestamp), None)
+    if chosen is None:
+        return f"timestamp_millis({TIME})"
+    kind = next(column.type.name for column in sink.columns if column.name == sink.timestamp)
+    return chosen.text if kind == "TIMESTAMP" else f"timestamp_millis({chosen.text})"
+
+
+def empty_records(*, joined: bool) -> str:
+    """No records, with the columns that there would be."""
+    types = {"key": "BINARY", "value": "BINARY", "partition": "INT", "offset": "BIGINT"}
+    types |= {"timestamp": "TIMESTAMP", "headers": "array<struct<key:string,value:binary>>"}
+    columns = {name: types[name] for name in RAW_COLUMNS.split(", ")} | {"task": "INT"}
+    columns |= dict(TABLE_COLUMNS.values()) if joined else {}
+    chosen = ", ".join(f"CAST(NULL AS {kind}) AS {name}" for name, kind in columns.items())
+    return f"(SELECT {chosen} WHERE FALSE)"

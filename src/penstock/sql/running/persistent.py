@@ -1,0 +1,254 @@
+"""CREATE … AS SELECT and INSERT INTO … SELECT: queries that go on by themselves."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from penstock.kafka import topics
+from penstock.sdk.errors import PenstockError
+from penstock.sql.catalog.query import BOOTSTRAP, PersistentQuery
+from penstock.sql.catalog.source import Source, column_list
+from penstock.sql.errors import AlreadyExists, NotSupportedYet, StatementError
+from penstock.sql.persistent.columns import analysed, columns_of_query
+from penstock.sql.planning.persistent import PersistentPlan, planned_persistent
+from penstock.sql.planning.turn_text import empty_records, output
+from penstock.sql.running import reading, sources
+from penstock.sql.running.home import Home
+from penstock.sql.running.inserting import writable
+from penstock.sql.running.results import Result, message, warning
+from penstock.sql.statements.queries import CreateAs, InsertSelect, Query
+
+if TYPE_CHECKING:
+    from penstock.sql.statements.types import ColumnDef
+
+RESET = "auto.offset.reset"
+KEPT = (RESET, BOOTSTRAP)
+"""The properties of a session that a query keeps."""
+
+
+@dataclass(frozen=True)
+class Said:
+    """A statement's text, and what the session has defined and set."""
+
+    text: str
+    variables: Mapping[str, str]
+    properties: Mapping[str, str]
+
+
+def create_as(home: Home, statement: CreateAs, said: Said) -> Result:
+    """Begin a query, and declare the stream or table that it writes."""
+    if (taken := _already(home, statement)) is not None:
+        return taken
+    plan = _planned(home, statement.query, statement.name)
+    _refuse_kind(plan, statement.kind)
+    sink = _sink(home, statement, plan, columns_of_query(home.spark(), plan))
+    sink = replace(sink, statement=said.text)
+    _check_output(home, plan, sink)
+    _make_topic(home, statement, plan, sink)
+    prefix = {"STREAM": "CSAS", "TABLE": "CTAS"}[statement.kind]
+    id_ = f"{prefix}_{sink.name}_{home.catalog.changes()}"
+    return _begun(home, plan, _query(id_, plan, sink, said), new=True)
+
+
+def insert_select(home: Home, statement: InsertSelect, said: Said) -> Result:
+    """Begin a query that writes to a stream that there is."""
+    sink = writable(home, statement.target)
+    if sink.kind != "STREAM":
+        raise StatementError(
+            f"INSERT INTO can only be used to insert into a stream. {sink.name} is a table."
+        )
+    plan = _planned(home, statement.query, sink.name)
+    _refuse_kind(plan, "STREAM")
+    columns = columns_of_query(home.spark(), plan)
+    _refuse_other_columns(columns, sink)
+    _check_output(home, plan, sink)
+    return _begun(home, plan, _query(_given_id(home, statement), plan, sink, said), new=False)
+
+
+def explained(home: Home, query: Query, sink: str) -> str:
+    """Spark's plan of a query that would persist."""
+    plan = _planned(home, query, sink)
+    columns = columns_of_query(home.spark(), plan)
+    declared = Source(plan.source.kind, sink, sink, columns)
+    frame = analysed(home.spark(), output(plan, declared, empty_records(joined=bool(plan.join))))
+    return str(frame._jdf.queryExecution().toString())
+
+
+# Before it begins.
+
+
+def _already(home: Home, statement: CreateAs) -> Result | None:
+    taken = home.catalog.find(statement.name)
+    if statement.or_replace:
+        raise NotSupportedYet(
+            "CREATE OR REPLACE … AS SELECT; terminate the query, drop, and create"
+        )
+    if taken is None:
+        return None
+    if statement.if_not_exists:
+        return warning(f"{taken.kind.capitalize()} {taken.name} already exists")
+    raise AlreadyExists(f"A {taken.kind.lower()} with the name {taken.name} already exists.")
+
+
+def _planned(home: Home, query: Query, sink: str) -> PersistentPlan:
+    plan = planned_persistent(query, home.catalog.source, sink)
+    for source in plan.sources:
+        home.refuse_closed(source.topic)
+    if plan.join is not None and plan.join.by_key:
+        _refuse_uneven(home, plan.source, plan.join.table)
+    return plan
+
+
+def _refuse_uneven(home: Home, stream: Source, table: Source) -> None:
+    counts = topics.partitions_of(home.catalog.admin, [stream.topic, table.topic])
+    left, right = counts[stream.topic], counts[table.topic]
+    if left != right:
+        raise StatementError(
+            f"Can't join `{stream.name}` with `{table.name}` since the number of partitions don't "
+            f"match. `{stream.name}` partitions = {left}; `{table.name}` partitions = {right}. "
+            "Please repartition either one so that the number of partitions match."
+        )
+
+
+def _refuse_kind(plan: PersistentPlan, wanted: str) -> None:
+    found = plan.source.kind
+    if found != wanted:
+        raise StatementError(
+            f"Invalid result type. Your SELECT query produces a {found}. "
+            f"Please use CREATE {found} AS SELECT statement instead."
+        )
+
+
+def _sink(
+    home: Home, statement: CreateAs, plan: PersistentPlan, columns: tuple[ColumnDef, ...]
+) -> Source:
+    """The stream or table that comes out; formats are those of what is read, unless given."""
+    given = sources.checked_properties(statement.properties)
+    topic = given.get("KAFKA_TOPIC") or given.get("TOPIC") or statement.name
+    home.refuse_closed(topic)
+    delimiter = given.get("VALUE_DELIMITER", plan.source.delimiter)
+    value_format = sources.chosen_format(given, "VALUE_FORMAT", plan.source.value_format)
+    return Source(
+        statement.kind,
+        statement.name,
+        topic,
+        columns,
+        sources.chosen_format(given, "KEY_FORMAT", plan.source.key_format),
+        value_format,
+        sources.DELIMITERS.get(delimiter.upper(), delimiter),
+        sources.time_column(given, columns),
+        with_schema=sources.schemas_enabled(given, value_format),
+    )
+
+
+def _make_topic(home: Home, statement: CreateAs, plan: PersistentPlan, sink: Source) -> None:
+    """One that is not there has as many partitions as what is read, unless it is said."""
+    given = sources.checked_properties(statement.properties)
+    if not topics.partitions_of(home.catalog.admin, [sink.topic])[sink.topic]:
+        given.setdefault("PARTITIONS", str(_partitions(home, plan.source)))
+    sources.ensure_topic(home, sink.topic, given, compacted=sink.kind == "TABLE")
+
+
+def _refuse_circle(plan: PersistentPlan, sink: Source) -> None:
+    if any(source.topic == sink.topic for source in plan.sources):
+        raise StatementError(f"The query would read what it writes: topic {sink.topic}.")
+
+
+def _partitions(home: Home, source: Source) -> int:
+    return len(reading.ends(home.catalog.admin, source.topic))
+
+
+def _check_output(home: Home, plan: PersistentPlan, sink: Source) -> None:
+    """What the query cannot write is told now, not by its first turn."""
+    _refuse_circle(plan, sink)
+    analysed(home.spark(), output(plan, sink, empty_records(joined=plan.join is not None)))
+
+
+def _refuse_other_columns(columns: tuple[ColumnDef, ...], sink: Source) -> None:
+    found = [(c.name, c.type, c.is_key) for c in columns]
+    wanted = [(c.name, c.type, c.is_key) for c in (*sink.keys, *sink.values)]
+    if found != wanted:
+        raise StatementError(
+            "Incompatible schema between results and sink. "
+            f"Result schema is {column_list(columns)}, but the sink schema is "
+            f"{column_list((*sink.keys, *sink.values))}."
+        )
+
+
+def _given_id(home: Home, statement: InsertSelect) -> str:
+    given = {key.upper(): value or "" for key, value in statement.properties}
+    if unknown := next((key for key in given if key != "QUERY_ID"), None):
+        raise StatementError(f"WITH of INSERT INTO has QUERY_ID only, not {unknown}.")
+    chosen = given.get("QUERY_ID", "").upper()
+    if chosen and chosen in home.catalog.queries():
+        raise AlreadyExists(f"Query ID '{chosen}' already exists.")
+    return chosen or f"INSERTQUERY_{home.catalog.changes()}"
+
+
+# The query itself.
+
+
+def _query(id_: str, plan: PersistentPlan, sink: Source, said: Said) -> PersistentQuery:
+    return PersistentQuery(
+        id_,
+        said.text,
+        plan.sources,
+        sink,
+        {n: value for n, value in said.variables.items() if n.lower() in said.text.lower()},
+        {key: value for key, value in said.properties.items() if key in KEPT},
+        f"{id_}-{uuid.uuid4().hex}",
+    )
+
+
+def _begun(home: Home, plan: PersistentPlan, query: PersistentQuery, *, new: bool) -> Result:
+    """Store it, then run it; nothing of it is stored if it cannot run."""
+    catalog, number = home.catalog, 0
+    try:
+        if new:
+            catalog.put(query.sink)
+        number = catalog.put_query(query)
+        _run(home, query, _partitions(home, plan.source))
+    except BaseException:
+        catalog.remove_query(query.id)
+        if new:
+            catalog.remove(query.sink.name)
+        raise
+    kind = query.sink.kind.lower()
+    return message(
+        f"Created query with ID {query.id}",
+        commandId=f"{kind}/`{query.sink.name}`/create",
+        commandSequenceNumber=number,
+        queryId=query.id,
+    )
+
+
+def _run(home: Home, query: PersistentQuery, partitions: int) -> None:
+    """Make the connector that runs it, and tell it where to begin.
+
+    That is told even for the beginning: an earlier query of the same id may have left offsets.
+    """
+    topic, admin = query.sources[0].topic, home.catalog.admin
+    earliest = query.properties.get(RESET, "latest").lower() == "earliest"
+    begin = reading.beginnings(admin, topic) if earliest else reading.ends(admin, topic)
+    home.connect.create(query.id, query.connector_config(partitions), "STOPPED")
+    try:
+        home.connect.alter_offsets(query.id, _offsets(topic, begin))
+        home.connect.resume(query.id)
+    except BaseException:
+        with suppress(PenstockError):
+            home.connect.delete(query.id)
+        raise
+
+
+def _offsets(topic: str, begin: Mapping[int, int]) -> list[dict[str, dict[str, object]]]:
+    return [
+        {
+            "partition": {"kafka_topic": topic, "kafka_partition": partition},
+            "offset": {"kafka_offset": offset},
+        }
+        for partition, offset in begin.items()
+    ]

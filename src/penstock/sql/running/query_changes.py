@@ -1,0 +1,160 @@
+"""TERMINATE, PAUSE, RESUME, SHOW QUERIES and EXPLAIN of persistent queries."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from penstock.sdk.errors import PenstockError
+from penstock.sql.catalog.query import PersistentQuery
+from penstock.sql.connecting.connect_api import Connect, status_of
+from penstock.sql.errors import StatementError, nearest
+from penstock.sql.running.home import Home
+from penstock.sql.running.results import Grid, Lines, Part, Result, message
+from penstock.sql.statements.queries import ChangeQuery
+
+Json = dict[str, Any]
+NOT_FOUND = 404
+DONE = {"terminate": "Terminated", "pause": "Paused", "resume": "Resumed"}
+HEADINGS = ("Query ID", "Query Type", "Status", "Sink Name", "Sink Kafka Topic", "Query String")
+STATES = {"FAILED": "ERROR", "UNASSIGNED": "REBALANCING"}
+"""Kafka Connect's words, where ksqlDB has another."""
+
+
+def change(home: Home, statement: ChangeQuery) -> Result:
+    """Do it with one query, or with all."""
+    chosen = _chosen(home, statement)
+    for query in chosen:
+        _CHANGES[statement.verb](home, query)
+    told = ", ".join(f'"{query.id}"' for query in chosen) or "none: there are no queries"
+    return message(
+        f"{DONE[statement.verb]} quer{'y' if len(chosen) < 2 else 'ies'} {told}",
+        commandId=f"{statement.verb}/{statement.query_id}/execute",
+        commandSequenceNumber=home.catalog.changes(),
+    )
+
+
+def _chosen(home: Home, statement: ChangeQuery) -> list[PersistentQuery]:
+    known = home.catalog.queries()
+    if statement.query_id == "ALL":
+        return list(known.values())
+    return [named(home, statement.query_id, statement.verb)]
+
+
+def named(home: Home, id_: str, verb: str = "") -> PersistentQuery:
+    """The query of that id, whatever its case; StatementError with the nearest if there is none."""
+    known = home.catalog.queries()
+    found = next((query for each, query in known.items() if each.upper() == id_.upper()), None)
+    if found is None:
+        connector = f" For a connector: {verb.upper()} CONNECTOR {id_};" if _has(home, id_) else ""
+        raise StatementError(f"Unknown queryId: {id_}.{nearest(id_, known)}{connector}")
+    return found
+
+
+def _has(home: Home, name: str) -> bool:
+    try:
+        return name in home.connect.connectors()
+    except PenstockError:
+        return False
+
+
+def _terminate(home: Home, query: PersistentQuery) -> None:
+    try:
+        home.connect.delete(query.id)
+    except PenstockError as error:
+        if status_of(error) != NOT_FOUND:
+            raise
+    home.catalog.remove_query(query.id)
+
+
+def _pause(home: Home, query: PersistentQuery) -> None:
+    home.connect.pause(query.id)
+
+
+def _resume(home: Home, query: PersistentQuery) -> None:
+    home.connect.resume(query.id)
+
+
+_CHANGES = {"terminate": _terminate, "pause": _pause, "resume": _resume}
+
+
+def show(home: Home) -> Result:
+    """Persistent queries, and those that clients listen to."""
+    catalog = home.known_catalog()
+    lasting = list(catalog.queries().values()) if catalog else []
+    states = {query.id: _states(home.connect, query.id) for query in lasting}
+    listened = sorted(home.running.items())
+    rows = [
+        [q.id, "PERSISTENT", _words(states[q.id]), q.sink.name, q.sink.topic, q.statement]
+        for q in lasting
+    ]
+    rows += [[id_, "PUSH", "RUNNING:1", "", "", statement] for id_, statement in listened]
+    told = [_lasting(query, states[query.id]) for query in lasting]
+    told += [_entity(id_, text, "PUSH", {"RUNNING": 1}) for id_, text in listened]
+    parts: tuple[Part, ...] = (Grid(HEADINGS, rows), Lines(FOOTER))
+    return Result({"@type": "queries", "queries": told}, parts if rows else parts[:1])
+
+
+FOOTER = "For detailed information on a Query run: EXPLAIN <Query ID>;"
+
+
+def _states(connect: Connect, id_: str) -> dict[str, int]:
+    """How many tasks are in which state; the connector's own, where it is not running."""
+    try:
+        status = connect.status(id_)
+    except PenstockError as error:
+        if status_of(error) != NOT_FOUND:
+            raise
+        return {"ERROR": 1}  # its connector was deleted
+    own = str(status["connector"]["state"])
+    found = [str(task["state"]) for task in status["tasks"]] if own == "RUNNING" else []
+    return dict(Counter(STATES.get(each, each) for each in found or [own]))
+
+
+def _words(states: dict[str, int]) -> str:
+    return ",".join(f"{state}:{count}" for state, count in states.items())
+
+
+def _lasting(query: PersistentQuery, states: dict[str, int]) -> Json:
+    found = _entity(query.id, query.statement, "PERSISTENT", states)
+    return {**found, "sinks": [query.sink.name], "sinkKafkaTopics": [query.sink.topic]}
+
+
+def _entity(id_: str, statement: str, kind: str, states: dict[str, int]) -> Json:
+    worst = next((each for each in ("ERROR", "PAUSED") if each in states), next(iter(states)))
+    return {
+        "queryString": statement,
+        "sinks": [],
+        "sinkKafkaTopics": [],
+        "id": id_,
+        "statusCount": states,
+        "queryType": kind,
+        "state": worst,
+    }
+
+
+def facts(home: Home, query: PersistentQuery, plan: str) -> Result:
+    """``EXPLAIN`` of a query that runs: what it is, how it is, and Spark's plan."""
+    states = _states(home.connect, query.id)
+    lines = {
+        "ID": query.id,
+        "Query Type": "PERSISTENT",
+        "SQL": query.statement,
+        "Sources": ", ".join(query.reads),
+        "Sink": f"{query.sink.name} (topic {query.sink.topic})",
+        "Status": _words(states),
+    }
+    text = "\n".join(f"{key:<21}: {value}" for key, value in lines.items())
+    trace = _trace(home.connect, query.id)
+    told = {**_lasting(query, states), "sources": list(query.reads), "executionPlan": plan}
+    shown = "\n\n".join(filter(None, (text, trace, plan)))
+    return Result({"@type": "queryDescription", "queryDescription": told}, (Lines(shown),))
+
+
+def _trace(connect: Connect, id_: str) -> str:
+    try:
+        status = connect.status(id_)
+    except PenstockError:
+        return ""
+    found = [status["connector"], *status["tasks"]]
+    return next((str(each["trace"]) for each in found if each.get("trace")), "")

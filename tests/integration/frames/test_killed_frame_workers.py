@@ -1,0 +1,170 @@
+"""Workers, processes and jobs of frame turns that die or hang in the middle."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from pyarrow.parquet import ParquetFile
+
+from free_ports import free_port
+from own_cluster import own_topics
+from penstock.client import ConnectClient
+from penstock.embedded import EmbeddedBroker, Java
+from sink_offsets import entry, in_group
+from spark_cluster import spark_cluster
+from topics import Topics
+from waiting import eventually
+from worker_process import WorkerProcess
+
+pytestmark = pytest.mark.heavy
+PARTITIONS, EACH = 3, 20_000
+Start = Callable[..., WorkerProcess]
+
+
+@pytest.fixture
+def start(tmp_path: Path, broker: EmbeddedBroker, name: str) -> Iterator[Start]:
+    made: list[WorkerProcess] = []
+
+    def start(**properties: str) -> WorkerProcess:
+        given = {key.replace("_", "."): value for key, value in properties.items()}
+        worker = WorkerProcess(
+            tmp_path / "worker",
+            port=free_port(),
+            bootstrap_servers=broker.bootstrap_servers,
+            properties={**own_topics(name), "spark.driver.memory": "700m", **given},
+        )
+        made.append(worker)
+        worker.start()
+        return worker
+
+    yield start
+    for worker in made:
+        worker.close()
+
+
+@pytest.fixture
+def filled(topics: Topics, name: str) -> str:
+    topics.create(name, PARTITIONS)
+    topics.create(f"{name}-out", PARTITIONS)
+    for partition in range(PARTITIONS):
+        values = (b"%d" % (n * PARTITIONS + partition) for n in range(EACH))
+        topics.produce(name, values, partition=partition)
+    return name
+
+
+def framed(name: str, **keys: str) -> dict[str, str]:
+    config = {key.replace("_", "."): value for key, value in keys.items()}
+    own = {"connector.class": "Framed", "topics": name, "output": f"{name}-out", "tasks.max": "3"}
+    return {**own, **config}
+
+
+def produced(topics: Topics, name: str) -> int:
+    return sum(topics.end(f"{name}-out", partition) for partition in range(PARTITIONS))
+
+
+def await_end(topics: Topics, name: str) -> None:
+    ends = [entry(name, p, topics.end(name, p)) for p in range(PARTITIONS)]
+    group = f"connect-{name}"
+    eventually(lambda: in_group(topics, group) == ends, within=300, what="all offsets", every=0.5)
+
+
+def assert_each_once(topics: Topics, name: str) -> None:
+    await_end(topics, name)
+    found = Counter(topics.values(f"{name}-out"))
+    assert len(found) == PARTITIONS * EACH
+    assert set(found.values()) == {1}
+
+
+def test_a_worker_killed_in_the_middle_of_turns(start: Start, topics: Topics, filled: str) -> None:
+    worker = start()
+    worker.client.create(filled, framed(filled))
+    for part in (1, PARTITIONS * EACH // 3):
+        eventually(lambda: produced(topics, filled) > part, within=180, every=0.05)  # noqa: B023
+        worker.kill()
+        worker.start()
+    assert_each_once(topics, filled)
+
+
+def test_files_of_a_worker_killed_in_the_middle_of_turns(
+    start: Start, topics: Topics, filled: str, tmp_path: Path
+) -> None:
+    """Before, while and after its files are put in their place: each record is there once."""
+    out = tmp_path / "out"
+    worker = start()
+    sink = {"connector.class": "SparkSink", "topics": filled, "path": str(out), "select": "value"}
+    worker.client.create(filled, sink)
+    for turns in (1, 2):
+        eventually(lambda: len(list(out.glob("turn=*"))) >= turns, within=180, every=0.02)  # noqa: B023
+        worker.kill()
+        worker.start()
+    await_end(topics, filled)
+    files = out.glob("turn=*/*.parquet")
+    values = Counter(
+        v for file in files for v in ParquetFile(file).read().column("value").to_pylist()
+    )
+    assert len(values) == PARTITIONS * EACH
+    assert set(values.values()) == {1}
+
+
+def test_a_reattempt_of_sparks_touches_nothing(
+    start: Start, topics: Topics, filled: str, tmp_path: Path
+) -> None:
+    """Rule 4: a process of the turn dies, and Spark tries its task again by itself."""
+    worker = start(spark_master="local[4,4]")
+    worker.client.create(filled, framed(filled, python=f"exit-once {tmp_path / 'struck'}"))
+    assert_each_once(topics, filled)
+    assert (tmp_path / "struck").exists()
+
+
+def test_a_process_that_crashes_is_no_failure_and_one_that_always_does_is(
+    start: Start, topics: Topics, filled: str, tmp_path: Path
+) -> None:
+    worker = start()
+    worker.client.create(filled, framed(filled, python=f"exit-once {tmp_path / 'struck'}"))
+    assert_each_once(topics, filled)
+    crashing = f"exit-once {tmp_path / 'no' / 'such' / 'folder'}"
+    assert worker.client.status(filled)["connector"]["state"] == "RUNNING"
+    worker.client.put_config(filled, framed(filled, python=crashing))
+    topics.produce(filled, [b"x"] * 6000)
+    eventually(lambda: "FAILED" in states(worker.client, filled), within=120, what="a failure")
+
+
+def states(client: ConnectClient, name: str) -> list[str]:
+    return [task["state"] for task in client.status(name)["tasks"]]
+
+
+def test_stop_while_a_turn_hangs_and_what_it_does_afterwards(
+    start: Start, topics: Topics, filled: str, tmp_path: Path
+) -> None:
+    """Rule 6: the stop does not wait for it, and what hung cannot commit any more."""
+    gate = tmp_path / "gate"
+    gate.touch()
+    worker = start(spark_python_task_killTimeout="30s")
+    worker.client.create(filled, framed(filled, python=f"hang-while {gate}"))
+    eventually(gate.with_suffix(".hung").exists, within=120, what="a turn that hangs")
+    worker.client.stop(filled)
+    assert worker.client.status(filled)["connector"]["state"] == "STOPPED"
+    gate.unlink()
+    worker.client.resume(filled)
+    assert_each_once(topics, filled)
+
+
+@pytest.mark.crowd
+def test_an_executor_killed_in_the_middle_of_a_turn(
+    start: Start, topics: Topics, filled: str, tmp_path: Path, java: Java
+) -> None:
+    with spark_cluster(tmp_path, java) as spark:
+        worker = start(
+            spark_master=spark.address,
+            spark_driver_host="127.0.0.1",
+            spark_executor_memory="512m",
+            spark_executor_cores="2",
+            spark_cores_max="4",
+        )
+        worker.client.create(filled, framed(filled))
+        eventually(lambda: produced(topics, filled) > 0, within=180, what="a turn")
+        eventually(spark.executors, within=120, what="executors")[0].kill()
+        assert_each_once(topics, filled)

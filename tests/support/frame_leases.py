@@ -1,0 +1,42 @@
+"""Tasks of frame turns that run in the test itself, without a worker."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from penstock.columnar.plain_converters import StringConverter
+from penstock.engine.frames.frame_lease import FrameLease
+from penstock.engine.lease.lease import Limits, Membership
+from penstock.engine.pipeline.recipe import Recipe
+from penstock.kafka import clients
+from penstock.kafka.clients import Connection
+from penstock.kafka.range_reader import Range
+from penstock.sdk.frames import FrameTask
+from penstock.sdk.tasks import Assignment
+
+
+def frame_lease(connection: Connection, name: str, *ranges: Range, **fields: Any) -> FrameLease:
+    """Of task 0, unless ``fields`` say something else; the copies go to ``<name>-copies``."""
+    group = f"connect-{name}"
+    task = fields.get("task", 0)
+    order: dict[str, Any] = {
+        "lease_id": f"{name}-{task}",
+        "previous": None,
+        "connector": name,
+        "task": task,
+        "config": {},
+        "pipeline": Recipe((StringConverter, {}), (StringConverter, {})),
+        "connection": connection,
+        "transactional_id": f"{name}-{task}",
+        "membership": Membership(clients.group_metadata(connection, name), name),
+        "limits": Limits(),
+        "secrets": (),
+        "producer_settings": {},
+        "task_class": FrameTask,
+        "group": group,
+        "group_metadata": clients.group_metadata(connection, group),
+        "assignments": tuple(Assignment(r.topic, r.partition, r.start, "") for r in ranges),
+        "copy_topic": f"{name}-copies",
+        "ranges": ranges,
+    }
+    return FrameLease(**{**order, **fields})

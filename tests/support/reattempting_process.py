@@ -1,0 +1,56 @@
+"""A frame turn whose last stage dies once, just after it has committed; Spark tries it again.
+
+python reattempting_process.py BROKERS NAME MARK
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from frame_leases import frame_lease
+from penstock.engine.carriers.orders import decode_report_as, encode_report
+from penstock.engine.frames.frame_lease import FrameReport
+from penstock.engine.frames.kafka_turn import KafkaTurn
+from penstock.engine.frames.turn_order import TurnOrder
+from penstock.kafka.clients import Connection
+from penstock.kafka.range_reader import Range
+from penstock.sdk.frames import FrameTurn
+
+
+def exit_once(mark: str, report: FrameReport) -> Any:
+    """The report is encoded when all is committed."""
+    if not Path(mark).exists():
+        Path(mark).touch()
+        os._exit(3)
+    return encode_report(report)
+
+
+def build(records: DataFrame, turn: FrameTurn) -> DataFrame:
+    """A copy, into another topic."""
+    return records.selectExpr("task", f"'{turn.connector}-out' AS topic", "value")
+
+
+def main() -> None:
+    """Run the turn, and print how its task ended."""
+    brokers, name, mark = sys.argv[1:]
+    spark = SparkSession.builder.master("local[2,4]").getOrCreate()
+    lease = frame_lease(Connection(brokers), name, Range(name, 0, 0, 6))
+    found = KafkaTurn(
+        spark,
+        TurnOrder(name, (lease,), build, headers=False),
+        confirm=lambda: True,
+        question=lambda: True,
+        encode=partial(exit_once, mark),
+        decode=partial(decode_report_as, FrameReport),
+    ).run()
+    sys.stdout.write("".join(f"{report.end} {report.trace}\n" for report in found.reports))
+
+
+if __name__ == "__main__":
+    main()

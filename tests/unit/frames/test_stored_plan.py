@@ -1,0 +1,35 @@
+"""A plan in the metadata of committed offsets."""
+
+from __future__ import annotations
+
+from penstock.engine.frames.ranges import TurnPlan
+from penstock.engine.frames.stored_plan import noted, stored_plan
+from penstock.kafka.groups import Committed
+from penstock.kafka.range_reader import Range
+from penstock.kafka.topics import Position
+
+PLAN = TurnPlan(7, (Range("a", 0, 10, 20), Range("b", 1, 0, 5)), "/out", "hash")
+OTHERS: dict[Position, Committed] = {("a", 1): (3, ""), ("a", 2): (4, "of another maker")}
+
+
+def test_a_plan_is_found_with_the_positions_that_it_begins_at() -> None:
+    assert stored_plan({**OTHERS, **noted(PLAN)}, "/out") == PLAN
+    assert stored_plan(OTHERS, "/out") is None
+
+
+def test_a_plan_is_dropped_when_one_of_its_positions_was_altered() -> None:
+    notes = noted(PLAN)
+    offset, text = notes["a", 0]
+    assert stored_plan({**notes, ("a", 0): (offset - 1, text)}, "/out") is None
+    assert stored_plan({("b", 1): notes["b", 1]}, "/out") is None
+
+
+def test_notes_of_an_earlier_plan_do_not_count() -> None:
+    """A partition that was altered keeps its metadata, and is read in a later turn."""
+    later = TurnPlan(8, (Range("b", 1, 5, 9),), "/out", "hash")
+    assert stored_plan({**noted(PLAN), **noted(later)}, "/out") == later
+
+
+def test_what_is_no_note_is_no_plan() -> None:
+    for text in ("", "{", "[]", '{"penstock-turn": 1}', '{"penstock-turn": {"id": "x"}}'):
+        assert stored_plan({("a", 0): (1, text)}, "/out") is None
