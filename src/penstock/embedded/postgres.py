@@ -114,7 +114,8 @@ class EmbeddedPostgres:
         )
         if done.returncode != 0:
             raise PostgresStartFailed(
-                f"PostgreSQL could not prepare its data folder {self.data_dir}:\n{done.stderr}"
+                f"PostgreSQL could not prepare its data folder {self.data_dir}:\n"
+                f"{done.stderr}{_advice()}"
             )
 
     def _command(self) -> list[str]:
@@ -135,3 +136,13 @@ class EmbeddedPostgres:
     def _failed(self, what: str) -> PostgresStartFailed:
         lines = self.log.read_text(errors="replace").splitlines()[-QUOTED_LINES:]
         return PostgresStartFailed(f"PostgreSQL {what}. Its log says:\n" + "\n".join(lines))
+
+
+def _advice() -> str:
+    """Root's PostgreSQL runs as another user, who has to reach the folder."""
+    if os.geteuid() != 0:
+        return ""
+    return (
+        "Started by root, it runs as another user: the folders above must let others pass "
+        "(chmod o+x). For `penstock demo`, TMPDIR may name another place."
+    )

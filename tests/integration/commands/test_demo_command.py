@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import psutil
@@ -13,8 +14,14 @@ import pytest
 
 @pytest.mark.heavy
 def test_the_demo(tmp_path: Path) -> None:
-    scratch = tmp_path / "tmp"
-    scratch.mkdir()
+    # Not below tmp_path, which is closed to others: root's PostgreSQL runs as another user.
+    with tempfile.TemporaryDirectory(prefix="penstock-test-") as folder:
+        scratch = Path(folder)
+        scratch.chmod(0o711)
+        run_the_demo(tmp_path, scratch)
+
+
+def run_the_demo(tmp_path: Path, scratch: Path) -> None:
     clean = {k: v for k, v in os.environ.items() if not k.startswith("PENSTOCK_")}
     environment = {
         **clean,
