@@ -17,6 +17,7 @@ class Prompt:
 
     def __init__(self, session: SqlSession, out: Console) -> None:
         self._session, self._out = session, out
+        self._told: list[str] = []
         self._answers = Output(
             Form.TABLE, self._write, self._write, out.width if out.is_terminal else None
         )
@@ -26,7 +27,7 @@ class Prompt:
         # A scratch folder's name tells nobody anything, and lines stay short without it.
         shown = _PATH.sub("${file:", statement)
         self._out.print(f"\nsql> {shown}", markup=False, style="bold", soft_wrap=True)
-        self._told: list[str] = []
+        self._told = []
         for ran in self._session.run(statement):
             self._answers.show(ran)
         return "".join(self._told)

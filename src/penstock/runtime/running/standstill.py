@@ -80,12 +80,12 @@ class Standstill:
         """The task says what it has to wait for (a service that does not answer, for example);
         empty: for nothing any more. It has told the log itself."""
         with self._awaiting:
-            row = self._awaited.get(task)
+            row = self._awaited.setdefault(task, Streak(FIRST_WAIT))
             if not what:
-                if self._awaited.pop(task, None) and row and row.told:
+                del self._awaited[task]
+                if row.told:
                     self._remark(task, None)
                 return
-            row = row or self._awaited.setdefault(task, Streak(FIRST_WAIT))
             if not row.count:
                 row.add()
             if row.worth_telling():
