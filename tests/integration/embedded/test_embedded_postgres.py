@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import psycopg
 import pytest
 
+from penstock.embedded import postgres_binaries
 from penstock.embedded.errors import EmbeddedError
 from penstock.embedded.postgres import EmbeddedPostgres
 from penstock.embedded.postgres_binaries import program
@@ -43,3 +45,15 @@ def test_a_second_start_and_a_missing_installation_say_what_is_the_matter(
     monkeypatch.setattr("penstock.embedded.postgres_binaries.PACKAGE", "no_such_package")
     with pytest.raises(EmbeddedError, match=r"penstock\[demo,postgres,sql,worker\]"):
         program("postgres")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root's PostgreSQL becomes another user's")
+def test_programs_in_a_closed_folder_are_copied_to_an_open_one(tmp_path: Path) -> None:
+    package = tmp_path / postgres_binaries.PACKAGE
+    (package / postgres_binaries.INSTALLED / "bin").mkdir(parents=True)
+    (package / postgres_binaries.INSTALLED / "bin" / "initdb").write_text("a program")
+    tmp_path.chmod(0o700)
+    found = postgres_binaries._open_to_others(package)
+    assert (found / postgres_binaries.INSTALLED / "bin" / "initdb").read_text() == "a program"
+    assert all(above.stat().st_mode & 0o001 for above in found.parents)
+    assert postgres_binaries._open_to_others(package) == found, "once in a process"
