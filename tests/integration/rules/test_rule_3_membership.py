@@ -18,6 +18,7 @@ from penstock.embedded import EmbeddedBroker
 from penstock.engine.lease import lease_loop
 from penstock.engine.lease.heartbeats import Heartbeat
 from penstock.engine.lease.lease import End, Limits, Membership, Report
+from penstock.engine.lease.pace import LEAST
 from penstock.engine.lease.source_lease import SourceLoop
 from penstock.kafka.clients import Connection
 from source_leases import lease_of, run_lease
@@ -34,7 +35,8 @@ def test_a_lease_of_a_worker_that_has_left_its_group_cannot_commit(
     Only the membership of the transaction tells the broker that the worker has been replaced.
     """
     connection, file = Connection(broker.bootstrap_servers), tmp_path / "in.txt"
-    write_lines(file, 100, 20)
+    # So much that it is sent before the commit begins: less would be dropped with the transaction.
+    write_lines(file, 100, 2 * LEAST // 100)
     topics.create(name)
     topics.create(f"{name}-offsets")
     with _member(connection, name) as metadata:
