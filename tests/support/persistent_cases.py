@@ -28,7 +28,7 @@ CASES: list[dict[str, Any]] = [case for file in FILES for case in yaml.safe_load
 RECORDS = (
     "task int, key binary, value binary, topic string, partition int, offset bigint, ms bigint"
 )
-BY_SPARK = ("Spark cannot run", "types don't match", "JSON_SCHEMAS_ENABLE")
+BY_SPARK = ("Spark cannot run", "types don't match", "JSON_SCHEMAS_ENABLE", "KEY_FORMAT")
 """What is found wrong only after Spark was asked."""
 HEADERS = "CAST(NULL AS array<struct<key:string,value:binary>>) AS headers"
 

@@ -121,6 +121,10 @@ class FrameConnector(SinkConnector):
     task_class: ClassVar[type[SinkTask]] = FrameTask
     wants_headers: bool = True
     """False spares the cost of reading headers: the column is then missing."""
+    is_whole: bool = False
+    """True where ``build`` groups or sorts the records of all partitions: there is then one task,
+    and ``records`` is one partition of Spark's, over which such a plan needs no shuffle. Of a small
+    turn, say so with ``records.coalesce(1)``."""
 
     @abstractmethod
     def build(self, records: DataFrame, turn: FrameTurn) -> DataFrame:
@@ -149,7 +153,8 @@ class FrameConnector(SinkConnector):
 
         Where turns end in files there is one: all of a turn is put in its place at once.
         """
-        return [{} for _ in range(max_tasks if isinstance(self.end(), KafkaEnd) else 1)]
+        shared = isinstance(self.end(), KafkaEnd) and not self.is_whole
+        return [{} for _ in range(max_tasks if shared else 1)]
 
     def alter_offsets(
         self, config: Mapping[str, str], offsets: Mapping[TopicPartition, int | None]

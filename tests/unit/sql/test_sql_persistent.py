@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from aggregate_cases import CASES as AGGREGATES
 from penstock.sql.catalog.query import DEFINITION, PersistentQuery
 from penstock.sql.errors import SqlError
 from penstock.sql.grammar.parser import parse
@@ -22,7 +23,8 @@ from persistent_cases import BY_SPARK, CASES, plan_of, statement_of
 from played_connect import PlayedConnect
 from query_cases import declared, title
 
-PURE = [case for case in CASES if "says" in case and not case["says"].startswith(BY_SPARK)]
+EVERY = [*CASES, *AGGREGATES]
+PURE = [case for case in EVERY if "says" in case and not case["says"].startswith(BY_SPARK)]
 
 
 @pytest.mark.parametrize("case", PURE, ids=title)
@@ -32,7 +34,7 @@ def test_what_cannot_persist_is_told(case: dict[str, Any]) -> None:
     assert case["says"] in str(caught.value)
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if "out" in case], ids=title)
+@pytest.mark.parametrize("case", [case for case in EVERY if "says" not in case], ids=title)
 def test_a_plan_reads_only_columns_that_are_in_use(case: dict[str, Any]) -> None:
     plan = plan_of(case)
     assert plan.values

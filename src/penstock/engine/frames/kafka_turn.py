@@ -14,7 +14,7 @@ from penstock.engine.frames.plan_text import plan_text
 from penstock.engine.frames.producing_stage import AGAIN, RESULT, Encode, producing
 from penstock.engine.frames.shuffles import refuse_moves
 from penstock.engine.frames.small_turn import MOST_BYTES, produce_small, small_records
-from penstock.engine.frames.task_frame import task_frame
+from penstock.engine.frames.task_frame import Part, task_frame
 from penstock.engine.frames.task_output import run_task
 from penstock.engine.frames.turn_order import TurnOrder, TurnOutcome
 from penstock.engine.lease import producers
@@ -59,9 +59,11 @@ class KafkaTurn:
         return replace(outcome or self._large(), checked=True, plan=plan)
 
     def _probe(self) -> str:
-        """Look at the plan over two partitions: over one, nothing would need a shuffle."""
+        """Look at the plan, over two partitions unless there is never more than one: over one,
+        nothing would need a shuffle."""
         order = self._order
-        empty = task_frame(self._spark, order.connection, [(0, ()), (1, ())], headers=order.headers)
+        parts: list[Part] = [(0, ())] if order.whole else [(0, ()), (1, ())]
+        empty = task_frame(self._spark, order.connection, parts, headers=order.headers)
         built = order.build(empty, order.told(small=False, probe=True))
         made = output_columns(built)
         refuse_moves(made)

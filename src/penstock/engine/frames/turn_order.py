@@ -32,6 +32,8 @@ class TurnOrder:
     """Whether so few records are expected that they may pass through the worker."""
     check: bool = True
     """Whether the plan of ``build`` is still to be checked for shuffles."""
+    whole: bool = False
+    """Whether there is never more than one task, so that Spark groups without a shuffle."""
 
     @property
     def connection(self) -> Connection:

@@ -165,6 +165,7 @@ class FrameRunner(SinkRunner):
             headers=self._connector.wants_headers,
             small=self._passes_through_worker(offsets),
             check=not self._checked,
+            whole=self._connector.is_whole,
         )
 
     def _passes_through_worker(self, offsets: int) -> bool:

@@ -26,6 +26,8 @@ class PersistentQuery:
     properties: Mapping[str, str] = field(default_factory=dict)
     store: str = ""
     """A name of its own for the tables that it keeps on executors."""
+    state_topic: str = ""
+    """Where it keeps what it knows of its groups, if it has aggregates."""
 
     @property
     def reads(self) -> tuple[str, ...]:

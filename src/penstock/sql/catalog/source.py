@@ -8,6 +8,8 @@ from typing import Any
 from penstock.sql.statements.types import ColumnDef, SqlType
 
 PSEUDO = ("ROWTIME", "ROWPARTITION", "ROWOFFSET")
+WINDOW_BOUNDS = ("WINDOWSTART", "WINDOWEND")
+"""Further columns of tables whose rows are groups of a window."""
 FORMATS = ("JSON", "DELIMITED", "KAFKA")
 
 
@@ -28,6 +30,15 @@ class Source:
     with_schema: bool = False
     """Whether values of JSON are written with Kafka Connect's schema of them."""
     statement: str = ""
+    window: str = ""
+    """TUMBLING or HOPPING, of a table whose keys end in the beginning of a window."""
+    window_size: int = 0
+    """In milliseconds."""
+
+    @property
+    def pseudo(self) -> tuple[str, ...]:
+        """Columns that it has beside those that were declared."""
+        return (*PSEUDO, *(WINDOW_BOUNDS if self.window else ()))
 
     @property
     def keys(self) -> tuple[ColumnDef, ...]:

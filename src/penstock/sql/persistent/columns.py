@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from penstock.sql.errors import StatementError
+from penstock.sql.persistent.aggregating import kept_columns
+from penstock.sql.planning.aggregate_text import STREAM_TIMES, grouped, results, without_state
 from penstock.sql.planning.persistent import PersistentPlan
 from penstock.sql.planning.spark_types import declared_type
 from penstock.sql.planning.turn_text import computed, empty_records, keyed
@@ -18,12 +21,23 @@ def columns_of_query(spark: SparkSession, plan: PersistentPlan) -> tuple[ColumnD
     """Keys first; StatementError with what Spark says about types, or if a join's do not match."""
     if plan.join is not None:
         _refuse_types(spark, plan)
-    frame = analysed(spark, computed(plan, empty_records(joined=plan.join is not None)))
-    role = "PRIMARY KEY" if plan.source.kind == "TABLE" else "KEY"
+    frame = analysed(spark, _results(spark, plan))
+    role = "PRIMARY KEY" if plan.kind == "TABLE" else "KEY"
     return tuple(
         ColumnDef(each.name, declared_type(field.dataType), role if each.is_key else "")
         for each, field in zip(plan.outputs, frame.schema.fields, strict=True)
     )
+
+
+def _results(spark: SparkSession, plan: PersistentPlan) -> str:
+    """What comes out, as a query over nothing."""
+    window = plan.aggregation.window if plan.aggregation else None
+    records = empty_records(joined=plan.join is not None, more=STREAM_TIMES if window else {})
+    if plan.aggregation is None:
+        return computed(plan, records)
+    groups = grouped(plan, records, ())
+    kept = kept_columns(analysed(spark, groups))
+    return results(plan, without_state(groups), kept)
 
 
 def _refuse_types(spark: SparkSession, plan: PersistentPlan) -> None:
@@ -39,10 +53,15 @@ def _refuse_types(spark: SparkSession, plan: PersistentPlan) -> None:
 
 def analysed(spark: SparkSession, text: str) -> DataFrame:
     """A frame; StatementError with what Spark says about types and names."""
+    return told(lambda: spark.sql(text))
+
+
+def told(make: Callable[[], DataFrame]) -> DataFrame:
+    """The frame that ``make`` gives; StatementError with what Spark says about it."""
     from pyspark.errors import PySparkException
 
     try:
-        return spark.sql(text)
+        return make()
     except PySparkException as error:
         first = str(error.getMessage() or error).strip().splitlines()[0]
         raise StatementError(f"Spark cannot run this query: {first}") from None

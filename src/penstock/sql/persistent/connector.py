@@ -46,6 +46,7 @@ class PersistentQueryConnector(FrameConnector):
     def start(self, config: Mapping[str, str]) -> None:
         """Know the query."""
         self._config = dict(config)
+        self.is_whole = bool(self._query.state_topic)  # groups have rows of all partitions
         self._turns = QueryTurns(self._query, config.get(STATE_FOLDER, ""))
 
     @cached_property

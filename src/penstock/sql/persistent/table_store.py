@@ -81,6 +81,19 @@ class TableStore:
         with self._env.begin() as reading:
             return [None if key is None else _row(reading, key) for key in keys]
 
+    def keys(self, first: bytes, last: bytes, most: int) -> list[bytes]:
+        """Up to ``most`` keys from ``first`` up to ``last``, which is not one of them, in order.
+
+        Keys that are too long to be in order are left out.
+        """
+        found: list[bytes] = []
+        with self._env.begin() as reading, reading.cursor() as cursor:
+            for key in cursor.iternext(values=False) if cursor.set_range(ROW + first) else ():
+                if key >= ROW + last or len(found) == most:
+                    break
+                found.append(key[len(ROW) :])
+        return found
+
 
 class Writing:
     """Changes that are stored together."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from penstock.kafka.clients import Connection
@@ -13,6 +12,8 @@ from penstock.sql.catalog.query import PersistentQuery
 from penstock.sql.catalog.source import Source
 from penstock.sql.errors import StatementError
 from penstock.sql.grammar.parser import parse
+from penstock.sql.persistent.aggregating import aggregated, asked
+from penstock.sql.persistent.state_stages import StateAccess
 from penstock.sql.persistent.table_join import Lookup, with_table
 from penstock.sql.persistent.table_reading import TableTopic
 from penstock.sql.planning.persistent import PersistentPlan, planned_persistent
@@ -56,9 +57,14 @@ class QueryTurns:
         """What comes out of ``records``; see ``turn_text`` for the columns."""
         frame = self._moved(records)
         if self._plan.join is not None:
-            frame = _asked(frame, lambda view: looking_up(self._plan, view))
+            frame = asked(frame, lambda view: looking_up(self._plan, view))
             frame = with_table(frame, self._lookup(self._plan, turn))
-        return _asked(frame, lambda view: output(self._plan, self._query.sink, view))
+        if self._plan.aggregation is not None:
+            # Over one partition Spark groups without a shuffle. A large turn has one by itself.
+            whole = frame.coalesce(1) if turn.small else frame
+            topic = self._query.state_topic
+            return aggregated(whole, self._plan, self._query.sink, topic, self._state(turn))
+        return asked(frame, lambda view: output(self._plan, self._query.sink, view))
 
     def _moved(self, records: DataFrame) -> DataFrame:
         """The same in a session of SQL's, whose settings expressions are planned with."""
@@ -71,6 +77,17 @@ class QueryTurns:
         java = self._session._jvm.org.apache.spark.sql.classic.Dataset  # type: ignore[union-attr]
         analysed = records._jdf.queryExecution().analyzed()
         return Classic(java.ofRows(self._session._jsparkSession, analysed), self._session)
+
+    def _state(self, turn: FrameTurn) -> StateAccess:
+        aggregation, topic = self._plan.aggregation, self._query.state_topic
+        kept = TableTopic(_connection(turn.kafka), topic, False, False) if turn.kafka else None
+        return StateAccess(
+            kept,
+            self._query.store or self._query.id,
+            turn.ranges,
+            aggregation.window if aggregation else None,
+            self._state_folder,
+        )
 
     def _lookup(self, plan: PersistentPlan, turn: FrameTurn) -> Lookup:
         join = plan.join
@@ -107,13 +124,3 @@ def _drained(turn: FrameTurn, ends: Mapping[int, int]) -> frozenset[int]:
 def _connection(kafka: Mapping[str, str]) -> Connection:
     rest = dict(kafka)
     return Connection(rest.pop("bootstrap.servers"), rest)
-
-
-def _asked(frame: DataFrame, text: Callable[[str], str]) -> DataFrame:
-    """The result of a query over ``frame``."""
-    view = f"penstock_{uuid.uuid4().hex}"
-    frame.createTempView(view)
-    try:
-        return frame.sparkSession.sql(text(view))
-    finally:
-        frame.sparkSession.catalog.dropTempView(view)

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from penstock.sql.catalog.source import PSEUDO, Source
+from penstock.sql.catalog.source import PSEUDO, WINDOW_BOUNDS, Source
 from penstock.sql.errors import NotSupportedYet
 from penstock.sql.planning.spark_types import quoted, spark_type, text
 from penstock.sql.statements.types import ColumnDef, SqlType
 
 MAP = "'map<string,string>'"
+WINDOW_START = "penstock_window_start"
 RAW_COLUMNS = "key, value, partition, offset, timestamp, headers"
 
 
@@ -30,8 +31,21 @@ def parsed_of(source: Source, raw: str, *, latest: bool, more: Iterable[str] = (
 
     ``more`` are further columns of ``raw`` that are kept.
     """
-    columns = [RAW_COLUMNS, *more, f"{_value(source)} AS v", f"{_key_part(source)} AS k"]
-    return f"SELECT {', '.join(columns)} FROM {_prepared(source, _records(raw, latest=latest))}"
+    window = [WINDOW_START] if source.window else []
+    columns = [RAW_COLUMNS, *more, *window]
+    columns += [f"{_value(source)} AS v", f"{_key_part(source)} AS k"]
+    records = _unwindowed(source, _records(raw, latest=latest))
+    return f"SELECT {', '.join(columns)} FROM {_prepared(source, records)}"
+
+
+def _unwindowed(source: Source, records: str) -> str:
+    """Keys without the beginning of their window, which is a column of its own."""
+    if not source.window:
+        return records
+    start = from_kafka("substring(key, octet_length(key) - 7, 8)", SqlType("BIGINT"))
+    key = "substring(key, 1, octet_length(key) - 8)"
+    rest = RAW_COLUMNS.removeprefix("key, ")
+    return f"(SELECT {key} AS key, {rest}, {start} AS {WINDOW_START} FROM {records})"
 
 
 def _prepared(source: Source, records: str) -> str:
@@ -59,6 +73,9 @@ def column_texts(source: Source) -> dict[str, str]:
     """What each column is in what ``parsed_of`` gives, those that every source has included."""
     declared = {column.name: _column(source, column) for column in source.columns}
     pseudo = dict(zip(PSEUDO, (_row_time(source), "partition", "offset"), strict=True))
+    if source.window:
+        bounds = (WINDOW_START, f"{WINDOW_START} + {source.window_size}")
+        pseudo |= dict(zip(WINDOW_BOUNDS, bounds, strict=True))
     return {**declared, **pseudo}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from penstock.sql.planning.folds import FOLDS
 from penstock.sql.planning.functions import AGGREGATES, TEXT, spark_call
 from penstock.sql.planning.spark_types import quoted, spark_type, text
 from penstock.sql.statements import expressions as ex
@@ -71,9 +72,10 @@ class Expressions:
         return f"({left} {each.operator} {right})"
 
     def _concatenates(self, each: ex.Binary) -> bool:
-        return self._is_text(each.left) or self._is_text(each.right)
+        return self.is_text(each.left) or self.is_text(each.right)
 
-    def _is_text(self, each: ex.Expression) -> bool:
+    def is_text(self, each: ex.Expression) -> bool:
+        """Whether it is text, as far as that can be seen."""
         if isinstance(each, ex.Literal):
             return isinstance(each.value, str)
         if isinstance(each, ex.Column):
@@ -136,7 +138,7 @@ def _not(negated: bool) -> str:
 
 def is_aggregate(each: ex.Expression) -> bool:
     """Whether it has an aggregate function in it."""
-    if isinstance(each, ex.Call) and each.name in AGGREGATES:
+    if isinstance(each, ex.Call) and each.name in {*AGGREGATES, *FOLDS}:
         return True
     return any(map(is_aggregate, children(each)))
 

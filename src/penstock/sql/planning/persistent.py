@@ -9,9 +9,17 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
-from penstock.sql.catalog.source import PSEUDO, Source
+from penstock.sql.catalog.source import PSEUDO, WINDOW_BOUNDS, Source
 from penstock.sql.errors import NotSupportedYet, StatementError, nearest
-from penstock.sql.planning.expressions import Expressions, is_aggregate
+from penstock.sql.planning.aggregates import (
+    WINDOW,
+    Aggregated,
+    Aggregating,
+    Aggregation,
+    is_bound,
+    refuse_unless_groupable,
+)
+from penstock.sql.planning.expressions import Expressions
 from penstock.sql.planning.queries import FindSource
 from penstock.sql.planning.troubles import Troubles
 from penstock.sql.statements import expressions as ex
@@ -55,6 +63,13 @@ class PersistentPlan:
     """Whether the key of what comes out is that of what goes in, byte for byte."""
     used: frozenset[tuple[str, str]] = frozenset()
     """The columns of LEFT and RIGHT that are in use: pairs of struct and column."""
+    aggregation: Aggregation | None = None
+    """With one, ``outputs`` are over the structs of groups (``aggregates``)."""
+
+    @property
+    def kind(self) -> str:
+        """STREAM or TABLE: what comes out. Groups are rows that change, so they are a table."""
+        return "TABLE" if self.aggregation else self.source.kind
 
     @property
     def keys(self) -> tuple[Output, ...]:
@@ -80,9 +95,6 @@ def planned_persistent(query: Query, find: FindSource, sink: str) -> PersistentP
 
 def _refuse(query: Query) -> None:
     told = {
-        f"WINDOW {query.window.kind if query.window else ''}": query.window,
-        "aggregates": query.group_by or any(is_aggregate(item.expression) for item in query.items),
-        "HAVING": query.having,
         "DISTINCT": query.distinct,
         "ORDER BY": query.order_by,
         "LIMIT": query.limit is not None,
@@ -100,16 +112,21 @@ class _Planner:
         self._query = query
         self._sink = sink
         self._sources = {LEFT: find(str(query.relation.source))}
+        refuse_unless_groupable(query, self._sources[LEFT])
         self._aliases = {LEFT: _alias(query.relation)}
         if query.joins:
             self._add_joined(query.joins[0], find)
+        for source in self._sources.values():
+            if source.window:
+                raise NotSupportedYet(f"the windowed table {source.name} in a persistent query")
         self._used: set[tuple[str, str]] = set()
-        texts = {
+        self._texts = {
             f"{side}.{column.name}": column.type.name == "VARCHAR"
             for side, source in self._sources.items()
             for column in source.columns
         }
-        self._write = Expressions(texts, _no_query).write
+        self._writer = Expressions(self._texts, _no_query)
+        self._write = self._writer.write
         self._troubles = Troubles(self._write)
 
     def _add_joined(self, join: Join, find: FindSource) -> None:
@@ -127,7 +144,11 @@ class _Planner:
         where = self._query.where
         condition = self._resolved(where) if where is not None else None
         join = self._join() if self._query.joins else None
-        outputs, same_key = self._outputs(items, join[1] if join else None)
+        aggregated = self._aggregated(items) if self._query.group_by else None
+        if aggregated is not None:
+            outputs, same_key = self._keyed(aggregated.items, aggregated.keys), False
+        else:
+            outputs, same_key = self._outputs(items, join[1] if join else None)
         return PersistentPlan(
             self._sources[LEFT],
             outputs,
@@ -136,7 +157,12 @@ class _Planner:
             join[0] if join else None,
             same_key,
             frozenset(self._used),
+            aggregated.aggregation if aggregated else None,
         )
+
+    def _aggregated(self, items: list[Item]) -> Aggregated:
+        make = Aggregating(self._query, self._resolved, self._texts, self._writer, self._sink)
+        return make.plan(items)
 
     # Columns.
 
@@ -158,6 +184,8 @@ class _Planner:
         return f"{self._aliases[column.relation]}_{column.name}" if joined else column.name
 
     def _name(self, resolved: ex.Expression, item: Item) -> str:
+        if isinstance(resolved, ex.Column) and resolved.relation == WINDOW:
+            return resolved.name
         if isinstance(resolved, ex.Column):
             both = len([s for s in self._sources.values() if resolved.name in _names(s)]) > 1
             prefixed = f"{self._aliases[resolved.relation]}_{resolved.name}"
@@ -170,6 +198,8 @@ class _Planner:
         """The same with every column in LEFT or RIGHT; notes that it is used."""
         if isinstance(each, ex.Subquery):
             raise NotSupportedYet("a query within a persistent query")
+        if isinstance(each, ex.Column) and self._query.group_by and is_bound(each):
+            return ex.Column(each.name, WINDOW)
         if isinstance(each, ex.Column):
             column = each if each.relation in self._sources else self._column(each)
             self._used.add((column.relation, column.name))
@@ -237,16 +267,22 @@ class _Planner:
         self, items: list[Item], viable: tuple[ex.Expression, ...] | None
     ) -> tuple[tuple[Output, ...], bool]:
         keys = self._key_items(items, viable)
+        joined = self._joined_key() if viable is not None and not self._query.partition_by else ""
+        ordered = self._keyed(items, keys, joined)
+        left_keys = [ex.Column(c.name, LEFT) for c in self._sources[LEFT].keys]
+        return ordered, bool(keys) and [items[n].expression for n in keys] == left_keys
+
+    def _keyed(self, items: list[Item], keys: list[int], joined: str = "") -> tuple[Output, ...]:
+        """Keys first; ``joined`` is what is written as the key of a join."""
         made = [self._output(item, is_key=number in keys) for number, item in enumerate(items)]
-        if viable is not None and not self._query.partition_by:
+        if joined:
             (number,) = keys
-            made[number] = replace(made[number], text=self._joined_key(), trouble="")
+            made[number] = replace(made[number], text=joined, trouble="")
         ordered = [*(made[n] for n in keys), *(o for n, o in enumerate(made) if n not in keys)]
         _check_names(ordered)
         if len(ordered) == len(keys):
             raise StatementError("The projection contains no value columns.")
-        left_keys = [ex.Column(c.name, LEFT) for c in self._sources[LEFT].keys]
-        return tuple(ordered), bool(keys) and [items[n].expression for n in keys] == left_keys
+        return tuple(ordered)
 
     def _joined_key(self) -> str:
         on = self._query.joins[0].on
@@ -326,7 +362,8 @@ def _check_names(outputs: list[Output]) -> None:
     twice = next((each.name for each in outputs if names.count(each.name.upper()) > 1), None)
     if twice:
         raise StatementError(f"There are two columns {twice}: name one with AS.")
-    if hidden := next((each.name for each in outputs if each.name.upper() in PSEUDO), None):
+    reserved = (*PSEUDO, *WINDOW_BOUNDS)
+    if hidden := next((each.name for each in outputs if each.name.upper() in reserved), None):
         raise StatementError(f"{hidden} is a column of every stream and table: name it with AS.")
 
 
@@ -335,7 +372,7 @@ def _alias(relation: Relation) -> str:
 
 
 def _names(source: Source) -> list[str]:
-    return [*(column.name for column in source.columns), *PSEUDO]
+    return [*(column.name for column in source.columns), *source.pseudo]
 
 
 def _sides_of(each: Any) -> set[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from penstock.sql.catalog.source import PSEUDO, Source
+from penstock.sql.catalog.source import WINDOW_BOUNDS, Source
 from penstock.sql.errors import NotSupportedYet, StatementError, nearest
 from penstock.sql.planning.expressions import Expressions, children, is_aggregate
 from penstock.sql.planning.spark_types import quoted
@@ -96,7 +96,8 @@ class _Planner:
 
     def _check_columns(self, query: Query, sources: Mapping[str, Source | None]) -> None:
         """Where all columns are known, one that is not is refused with the nearest."""
-        known = {c.name for s in sources.values() if s for c in s.columns} | {*PSEUDO}
+        known = {c.name for s in sources.values() if s for c in s.columns}
+        known |= {name for s in sources.values() if s for name in s.pseudo}
         aliases = {item.alias for item in query.items}
         if None in sources.values():
             return
@@ -140,10 +141,19 @@ def _every_column(relation: str, sources: Mapping[str, Source | None]) -> list[s
         if source is None:
             found.append(f"{quoted(alias)}.*")
             continue
-        for column in source.columns:
-            name = f"{alias}_{column.name}" if joined else column.name
-            found.append(f"{quoted(alias)}.{quoted(column.name)} AS {quoted(name)}")
+        for column in _shown(source):
+            name = f"{alias}_{column}" if joined else column
+            found.append(f"{quoted(alias)}.{quoted(column)} AS {quoted(name)}")
     return found
+
+
+def _shown(source: Source) -> list[str]:
+    """Its columns; the bounds of a window stand behind the key."""
+    names = [column.name for column in source.columns]
+    if not source.window:
+        return names
+    keys = [column.name for column in source.keys]
+    return [*keys, *WINDOW_BOUNDS, *(name for name in names if name not in keys)]
 
 
 def _texts(sources: Mapping[str, Source | None]) -> dict[str, bool]:

@@ -12,6 +12,8 @@ Rows go through these forms, each a view of the one before:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from penstock.sql.catalog.connect_schemas import value_schema
 from penstock.sql.catalog.source import Source
 from penstock.sql.planning.decoding import RAW_COLUMNS, column_texts, parsed_of
@@ -22,11 +24,14 @@ from penstock.sql.planning.troubles import either
 
 TIME, JOIN_KEY = "penstock_time", "penstock_join_key"
 ERROR, PASSES = "penstock_error", "penstock_passes"
+PARTITION, OFFSET = "penstock_partition", "penstock_offset"
 RECORD = {
     "penstock_task": "task",
     "penstock_key": "key",
     "penstock_value": "value",
     "penstock_headers": "headers",
+    PARTITION: "partition",
+    OFFSET: "offset",
 }
 """What is kept of a record beside its columns, under names that no user has."""
 TABLE_COLUMNS = {
@@ -42,7 +47,7 @@ TABLE_COLUMNS = {
 def computed(plan: PersistentPlan, records: str) -> str:
     """The columns that come out, for Spark to tell their types."""
     columns = (f"{each.text} AS {quoted(each.name)}" for each in plan.outputs)
-    return f"SELECT {', '.join(columns)} FROM ({_rows(plan, records)})"
+    return f"SELECT {', '.join(columns)} FROM ({_rows(plan, records, [])})"
 
 
 def keyed(plan: PersistentPlan, records: str) -> str:
@@ -61,8 +66,7 @@ def looking_up(plan: PersistentPlan, records: str) -> str:
     wrong = _wrong(plan)
     cell = Cell("", join.table.keys[0].type, join.key)
     key = f"CASE WHEN NOT {wrong} THEN {key_of([cell], join.table.key_format)} END"
-    names = [*(f"{inner} AS {name}" for inner, name in RECORD.items() if name != "headers")]
-    names += ["penstock_headers AS headers", "partition", "offset", "timestamp", TIME]
+    names = [*(f"{inner} AS {name}" for inner, name in RECORD.items()), "timestamp", TIME]
     rows = f"SELECT *, {key} AS {JOIN_KEY} FROM ({_left(plan, records)})"
     return (
         f"SELECT {', '.join(names)}, {JOIN_KEY} FROM ({rows}) "
@@ -72,20 +76,24 @@ def looking_up(plan: PersistentPlan, records: str) -> str:
 
 def output(plan: PersistentPlan, sink: Source, records: str) -> str:
     """The records to produce; ``records`` of a join are those that the stage has added to."""
-    judged = f"SELECT *, {_passes(plan)} AS {PASSES} FROM ({_rows(plan, records)})"
-    rows = f"SELECT *, {_error(plan)} AS {ERROR} FROM ({judged})"
     fine = f"{ERROR} IS NULL"
     columns = {
         "task": "penstock_task",
         "topic": text(sink.topic),
         "key": f"CASE WHEN {fine} THEN {_key(plan, sink)} ELSE penstock_key END",
         "value": f"CASE WHEN {fine} THEN {_value(plan, sink)} ELSE penstock_value END",
-        "timestamp": _timestamp(plan, sink),
+        "timestamp": timestamp_of(plan, sink),
         "headers": "penstock_headers",
         "error": ERROR,
     }
     chosen = ", ".join(f"{each} AS {name}" for name, each in columns.items())
-    return f"SELECT {chosen} FROM ({rows}) WHERE {_kept(plan)}"
+    return f"SELECT {chosen} FROM ({judged(plan, records)}) WHERE {_kept(plan)}"
+
+
+def judged(plan: PersistentPlan, records: str, more: list[str] | None = None) -> str:
+    """Rows with ``PASSES`` and ``ERROR``; ``more`` are further columns of ``records`` to keep."""
+    passing = f"SELECT *, {_passes(plan)} AS {PASSES} FROM ({_rows(plan, records, more or [])})"
+    return f"SELECT *, {_error(plan)} AS {ERROR} FROM ({passing})"
 
 
 def _kept(plan: PersistentPlan) -> str:
@@ -98,11 +106,11 @@ def _kept(plan: PersistentPlan) -> str:
 # Rows.
 
 
-def _rows(plan: PersistentPlan, records: str) -> str:
+def _rows(plan: PersistentPlan, records: str, more: list[str]) -> str:
     if plan.join is None:
-        return _left(plan, records)
+        return _left(plan, records, more)
     table = [name for name, _ in TABLE_COLUMNS.values()]
-    return _right(plan, _left(plan, records, table), plan.join.table)
+    return _right(plan, _left(plan, records, [*table, *more]), plan.join.table, more)
 
 
 def _left(plan: PersistentPlan, records: str, more: list[str] | None = None) -> str:
@@ -111,7 +119,7 @@ def _left(plan: PersistentPlan, records: str, more: list[str] | None = None) -> 
     parsed = parsed_of(source, records, latest=False, more=kept)
     texts = column_texts(source)
     record = [f"{name} AS {inner}" for inner, name in RECORD.items()]
-    record += ["partition", "offset", "timestamp", *(more or [])]
+    record += ["timestamp", *(more or [])]
     unreadable = "value IS NOT NULL AND v IS NULL" if source.value_format == "JSON" else "FALSE"
     columns = [
         *record,
@@ -122,9 +130,9 @@ def _left(plan: PersistentPlan, records: str, more: list[str] | None = None) -> 
     return f"SELECT {', '.join(columns)} FROM ({parsed})"
 
 
-def _right(plan: PersistentPlan, left: str, table: Source) -> str:
+def _right(plan: PersistentPlan, left: str, table: Source, more: list[str]) -> str:
     """The columns of the table beside those of the stream; NULL where it has no row."""
-    kept = [*RECORD, TIME, "penstock_unreadable", LEFT]
+    kept = [*RECORD, TIME, "penstock_unreadable", LEFT, *more]
     renamed = [f"{name} AS {plain}" for plain, (name, _) in TABLE_COLUMNS.items()]
     headers = "CAST(NULL AS array<struct<key:string,value:binary>>) AS headers"
     raw = f"SELECT {', '.join([*renamed, headers, *kept])} FROM ({left})"
@@ -160,10 +168,17 @@ def _error(plan: PersistentPlan) -> str:
         f"there is no time in column {plan.source.timestamp}": _both(there, timeless),
         "Error computing the key of the join": _both(there, trouble),
         "Error computing the condition in WHERE": _both(there, plan.where_trouble),
-        **{f"Error computing column {o.name}": _both(PASSES, o.trouble) for o in plan.outputs},
+        **_column_errors(plan),
     }
     told = [f"WHEN {when} THEN {text(what)}" for what, when in cases.items() if when]
     return f"CASE {' '.join(told)} END"
+
+
+def _column_errors(plan: PersistentPlan) -> dict[str, str]:
+    if plan.aggregation is not None:
+        trouble = plan.aggregation.group_trouble
+        return {"Error computing what is grouped or aggregated": _both(PASSES, trouble)}
+    return {f"Error computing column {o.name}": _both(PASSES, o.trouble) for o in plan.outputs}
 
 
 def _both(condition: str, trouble: str) -> str:
@@ -183,7 +198,8 @@ def _passes(plan: PersistentPlan) -> str:
 # Records.
 
 
-def _cells(outputs: tuple[Output, ...], sink: Source) -> list[Cell]:
+def cells(outputs: tuple[Output, ...], sink: Source) -> list[Cell]:
+    """Columns of a record, under the types that the sink has."""
     types = {column.name: column.type for column in sink.columns}
     return [
         Cell(each.name, types[each.name], f"CAST({each.text} AS {spark_type(types[each.name])})")
@@ -194,30 +210,35 @@ def _cells(outputs: tuple[Output, ...], sink: Source) -> list[Cell]:
 def _key(plan: PersistentPlan, sink: Source) -> str:
     if plan.same_key and sink.key_format == plan.source.key_format:
         return "penstock_key"
-    return key_of(_cells(plan.keys, sink), sink.key_format)
+    return key_of(cells(plan.keys, sink), sink.key_format)
 
 
 def _value(plan: PersistentPlan, sink: Source) -> str:
-    encoded = value_of(_cells(plan.values, sink), sink.value_format, sink.delimiter)
-    if sink.with_schema:
-        encoded = enveloped(encoded, value_schema(sink.values))
+    encoded = encoded_value(plan, sink)
     return f"CASE WHEN {PASSES} THEN {encoded} END" if plan.source.kind == "TABLE" else encoded
 
 
-def _timestamp(plan: PersistentPlan, sink: Source) -> str:
+def encoded_value(plan: PersistentPlan, sink: Source) -> str:
+    """The bytes of a value, as the sink's format has them."""
+    encoded = value_of(cells(plan.values, sink), sink.value_format, sink.delimiter)
+    return enveloped(encoded, value_schema(sink.values)) if sink.with_schema else encoded
+
+
+def timestamp_of(plan: PersistentPlan, sink: Source, time: str = TIME) -> str:
     """The row's own time, or the column that the sink's TIMESTAMP names."""
     chosen = next((each for each in plan.outputs if each.name == sink.timestamp), None)
     if chosen is None:
-        return f"timestamp_millis({TIME})"
+        return f"timestamp_millis({time})"
     kind = next(column.type.name for column in sink.columns if column.name == sink.timestamp)
     return chosen.text if kind == "TIMESTAMP" else f"timestamp_millis({chosen.text})"
 
 
-def empty_records(*, joined: bool) -> str:
+def empty_records(*, joined: bool, more: Mapping[str, str] | None = None) -> str:
     """No records, with the columns that there would be."""
     types = {"key": "BINARY", "value": "BINARY", "partition": "INT", "offset": "BIGINT"}
     types |= {"timestamp": "TIMESTAMP", "headers": "array<struct<key:string,value:binary>>"}
     columns = {name: types[name] for name in RAW_COLUMNS.split(", ")} | {"task": "INT"}
     columns |= dict(TABLE_COLUMNS.values()) if joined else {}
+    columns |= more or {}
     chosen = ", ".join(f"CAST(NULL AS {kind}) AS {name}" for name, kind in columns.items())
     return f"(SELECT {chosen} WHERE FALSE)"

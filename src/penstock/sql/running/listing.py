@@ -25,7 +25,9 @@ def sources(home: Home, kind: str) -> Result:
     found = home.catalog.sources(kind).values()
     word = kind.capitalize()
     headings = (f"{word} Name", "Kafka Topic", "Key Format", "Value Format", "Windowed")
-    rows = [[s.name, s.topic, s.key_format, s.value_format, "false"] for s in found]
+    rows = [
+        [s.name, s.topic, s.key_format, s.value_format, str(bool(s.window)).lower()] for s in found
+    ]
     entity = {"@type": f"{kind.lower()}s", f"{kind.lower()}s": [_listed(s) for s in found]}
     return Result(entity, (Grid(headings, rows),))
 
@@ -37,7 +39,7 @@ def _listed(source: Source) -> Json:
         "topic": source.topic,
         "keyFormat": source.key_format,
         "valueFormat": source.value_format,
-        "isWindowed": False,
+        "isWindowed": bool(source.window),
     }
 
 
@@ -96,7 +98,7 @@ def _told(queries: Sequence[PersistentQuery]) -> list[Json]:
 def _facts(source: Source) -> Json:
     return {
         **_listed(source),
-        "windowType": None,
+        "windowType": source.window or None,
         "fields": [_field(column) for column in source.columns],
         "timestamp": source.timestamp,
         "statement": source.statement,

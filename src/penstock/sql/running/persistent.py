@@ -13,16 +13,20 @@ from penstock.sdk.errors import PenstockError
 from penstock.sql.catalog.query import BOOTSTRAP, PersistentQuery
 from penstock.sql.catalog.source import Source, column_list
 from penstock.sql.errors import AlreadyExists, NotSupportedYet, StatementError
-from penstock.sql.persistent.columns import analysed, columns_of_query
+from penstock.sql.persistent.aggregating import aggregated
+from penstock.sql.persistent.columns import analysed, columns_of_query, told
+from penstock.sql.persistent.state_stages import StateAccess
 from penstock.sql.planning.persistent import PersistentPlan, planned_persistent
 from penstock.sql.planning.turn_text import empty_records, output
-from penstock.sql.running import reading, sources
+from penstock.sql.running import reading, sources, state_topics
 from penstock.sql.running.home import Home
 from penstock.sql.running.inserting import writable
 from penstock.sql.running.results import Result, message, warning
 from penstock.sql.statements.queries import CreateAs, InsertSelect, Query
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from penstock.sql.statements.types import ColumnDef
 
 RESET = "auto.offset.reset"
@@ -73,9 +77,18 @@ def explained(home: Home, query: Query, sink: str) -> str:
     """Spark's plan of a query that would persist."""
     plan = _planned(home, query, sink)
     columns = columns_of_query(home.spark(), plan)
-    declared = Source(plan.source.kind, sink, sink, columns)
-    frame = analysed(home.spark(), output(plan, declared, empty_records(joined=bool(plan.join))))
-    return str(frame._jdf.queryExecution().toString())
+    declared = Source(plan.kind, sink, sink, columns)
+    return str(_frame(home, plan, declared)._jdf.queryExecution().toString())
+
+
+def _frame(home: Home, plan: PersistentPlan, sink: Source) -> DataFrame:
+    """What a turn over nothing gives."""
+    spark = home.spark()
+    if plan.aggregation is None:
+        return analysed(spark, output(plan, sink, empty_records(joined=bool(plan.join))))
+    records = analysed(spark, f"SELECT * FROM {empty_records(joined=bool(plan.join))}")  # noqa: S608
+    access = StateAccess(None, "", (), plan.aggregation.window)
+    return told(lambda: aggregated(records, plan, sink, "", access))
 
 
 # Before it begins.
@@ -115,7 +128,7 @@ def _refuse_uneven(home: Home, stream: Source, table: Source) -> None:
 
 
 def _refuse_kind(plan: PersistentPlan, wanted: str) -> None:
-    found = plan.source.kind
+    found = plan.kind
     if found != wanted:
         raise StatementError(
             f"Invalid result type. Your SELECT query produces a {found}. "
@@ -132,6 +145,7 @@ def _sink(
     home.refuse_closed(topic)
     delimiter = given.get("VALUE_DELIMITER", plan.source.delimiter)
     value_format = sources.chosen_format(given, "VALUE_FORMAT", plan.source.value_format)
+    window = plan.aggregation.window if plan.aggregation else None
     return Source(
         statement.kind,
         statement.name,
@@ -142,6 +156,8 @@ def _sink(
         sources.DELIMITERS.get(delimiter.upper(), delimiter),
         sources.time_column(given, columns),
         with_schema=sources.schemas_enabled(given, value_format),
+        window=window.kind if window else "",
+        window_size=window.size if window else 0,
     )
 
 
@@ -165,7 +181,7 @@ def _partitions(home: Home, source: Source) -> int:
 def _check_output(home: Home, plan: PersistentPlan, sink: Source) -> None:
     """What the query cannot write is told now, not by its first turn."""
     _refuse_circle(plan, sink)
-    analysed(home.spark(), output(plan, sink, empty_records(joined=plan.join is not None)))
+    _frame(home, plan, sink)
 
 
 def _refuse_other_columns(columns: tuple[ColumnDef, ...], sink: Source) -> None:
@@ -193,6 +209,7 @@ def _given_id(home: Home, statement: InsertSelect) -> str:
 
 
 def _query(id_: str, plan: PersistentPlan, sink: Source, said: Said) -> PersistentQuery:
+    store = f"{id_}-{uuid.uuid4().hex}"
     return PersistentQuery(
         id_,
         said.text,
@@ -200,7 +217,8 @@ def _query(id_: str, plan: PersistentPlan, sink: Source, said: Said) -> Persiste
         sink,
         {n: value for n, value in said.variables.items() if n.lower() in said.text.lower()},
         {key: value for key, value in said.properties.items() if key in KEPT},
-        f"{id_}-{uuid.uuid4().hex}",
+        store,
+        f"_penstock-{store}-state" if plan.aggregation else "",
     )
 
 
@@ -208,14 +226,16 @@ def _begun(home: Home, plan: PersistentPlan, query: PersistentQuery, *, new: boo
     """Store it, then run it; nothing of it is stored if it cannot run."""
     catalog, number = home.catalog, 0
     try:
+        state_topics.make(home, query)
         if new:
             catalog.put(query.sink)
         number = catalog.put_query(query)
-        _run(home, query, _partitions(home, plan.source))
+        _run(home, query, 1 if query.state_topic else _partitions(home, plan.source))
     except BaseException:
         catalog.remove_query(query.id)
         if new:
             catalog.remove(query.sink.name)
+        state_topics.delete(home, query)
         raise
     kind = query.sink.kind.lower()
     return message(

@@ -9,6 +9,7 @@ from penstock.sdk.errors import PenstockError
 from penstock.sql.catalog.query import PersistentQuery
 from penstock.sql.connecting.connect_api import Connect, status_of
 from penstock.sql.errors import StatementError, nearest
+from penstock.sql.running import state_topics
 from penstock.sql.running.home import Home
 from penstock.sql.running.results import Grid, Lines, Part, Result, message
 from penstock.sql.statements.queries import ChangeQuery
@@ -65,6 +66,7 @@ def _terminate(home: Home, query: PersistentQuery) -> None:
         if status_of(error) != NOT_FOUND:
             raise
     home.catalog.remove_query(query.id)
+    state_topics.delete(home, query)
 
 
 def _pause(home: Home, query: PersistentQuery) -> None:

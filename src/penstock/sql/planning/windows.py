@@ -1,0 +1,78 @@
+"""Windows of time: which a row belongs to, and until when rows are taken."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from penstock.sql.errors import NotSupportedYet, StatementError, nearest
+from penstock.sql.statements.queries import Window
+
+MILLISECONDS = {
+    "MILLISECOND": 1,
+    "SECOND": 1000,
+    "MINUTE": 60_000,
+    "HOUR": 3_600_000,
+    "DAY": 86_400_000,
+    "WEEK": 7 * 86_400_000,
+}
+GRACE = MILLISECONDS["DAY"]
+"""How long after its end a window takes late rows, unless it is said: as in ksqlDB."""
+
+
+@dataclass(frozen=True)
+class TimeWindow:
+    """Windows of ``size`` that begin every ``advance``; all in milliseconds."""
+
+    kind: str
+    size: int
+    advance: int
+    grace: int = GRACE
+    retention: int = 0
+    """How long a window's state is kept after its end, at least ``grace``."""
+
+    def starts(self, time: str) -> str:
+        """The beginnings of the windows of a row of that time, as an array."""
+        first = f"greatest(0, {time} - {self.size - self.advance}) div {self.advance}"
+        last = f"{time} div {self.advance}"
+        return f"transform(sequence({first}, {last}), n -> CAST(n * {self.advance} AS BIGINT))"
+
+    def is_open(self, start: str, seen: str, newest: str) -> str:
+        """Whether the window takes a row, when rows up to ``seen`` were read of its partition, and
+        up to ``newest`` of any when the turn began."""
+        return (
+            f"({start} + {self.size + self.grace} > {seen} AND "
+            f"{start} + {self.size + self.kept} > {newest})"
+        )
+
+    @property
+    def kept(self) -> int:
+        """How long after its end the state of a window is kept."""
+        return max(self.grace, self.retention - self.size)
+
+
+def time_window(window: Window) -> TimeWindow:
+    """The window that a query names; StatementError if its sizes make no sense."""
+    if window.kind == "SESSION":
+        raise NotSupportedYet("WINDOW SESSION in a persistent query")
+    given = {name: milliseconds(size) for name, size in window.sizes}
+    allowed = {"SIZE", "RETENTION", "GRACE PERIOD"}
+    allowed |= {"ADVANCE BY"} if window.kind == "HOPPING" else set()
+    if unknown := next((name for name in given if name not in allowed), None):
+        raise StatementError(f"WINDOW {window.kind} has no {unknown or 'size without a name'}.")
+    size = given.get("SIZE", 0)
+    advance = given.get("ADVANCE BY", size if window.kind == "TUMBLING" else 0)
+    if not size or not 0 < advance <= size:
+        wanted = "SIZE" if window.kind == "TUMBLING" else "SIZE, and ADVANCE BY up to that"
+        raise StatementError(f"WINDOW {window.kind} needs {wanted}, for example (SIZE 1 HOUR).")
+    grace, retention = given.get("GRACE PERIOD", GRACE), given.get("RETENTION", 0)
+    return TimeWindow(window.kind, size, advance, grace, retention)
+
+
+def milliseconds(duration: str) -> int:
+    """``1 HOUR``, ``30 SECONDS``."""
+    count, _, unit = duration.partition(" ")
+    name = unit.upper().removesuffix("S")
+    if name not in MILLISECONDS:
+        known = [f"{each}S" for each in MILLISECONDS]
+        raise StatementError(f"{unit} is no unit of time.{nearest(unit.upper(), known)}")
+    return int(count) * MILLISECONDS[name]
