@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from penstock.engine.driver.format_turns import IntoFormat
@@ -99,9 +100,9 @@ class FrameRunner(SinkRunner):
     ) -> FrameLease:
         mine = self._of_task(starts, task)
         read = tuple(r for r in ranges if (r.topic, r.partition) in mine)
-        fields = self._sink_fields(task, limits, mine, topic_ids)
+        lease = self._lease(task, limits, mine, topic_ids)
         # What the group has ever committed is of use to tasks that have a target of their own.
-        return FrameLease(**{**fields, "committed": ()}, ranges=read)
+        return FrameLease(**vars(replace(lease, committed=())), ranges=read)
 
     def _side_ends(self) -> dict[TopicPartition, int]:
         """Asked after the ranges were fixed, so that look-ups are never behind the records."""

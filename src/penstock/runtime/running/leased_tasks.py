@@ -6,6 +6,7 @@ import logging
 import uuid
 from abc import abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from penstock.engine.lease.lease import End, Lease, Limits, Membership, Report
@@ -74,16 +75,12 @@ class LeasedTasks(StartedConnector):
         """Tasks that may run and have no lease."""
         return [task for task in self._live() if task not in self._running]
 
-    def _lease_fields(self, task: int, limits: Limits) -> dict[str, Any]:
-        """The fields that both kinds of lease have."""
-        return {
-            **self._task_fields(task),
-            "lease_id": uuid.uuid4().hex,
-            "previous": self._previous.get(task),
-            "membership": self._standing,
-            "limits": limits,
-            "pace": self._paces.get(task, Pace()),
-        }
+    def _base_lease(self, task: int, limits: Limits) -> Lease:
+        """The next lease of a task, without what only one of the two kinds has."""
+        assert self._standing is not None  # noqa: S101 (set by each turn)
+        lease = self._task_lease(task, uuid.uuid4().hex, self._standing, limits)
+        pace = self._paces.get(task, Pace())
+        return replace(lease, previous=self._previous.get(task), pace=pace)
 
     def _note_progress(self, lease: Lease, told: dict[str, Any]) -> None:
         """Called by the fleet, on its threads."""

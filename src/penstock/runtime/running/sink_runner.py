@@ -214,29 +214,20 @@ class SinkRunner(Runner):
         starts: Mapping[Position, Start],
         topic_ids: Mapping[str, str],
     ) -> SinkLease:
-        return SinkLease(**self._sink_fields(task, limits, starts, topic_ids))
-
-    def _sink_fields(
-        self,
-        task: int,
-        limits: Limits,
-        starts: Mapping[Position, Start],
-        topic_ids: Mapping[str, str],
-    ) -> dict[str, Any]:
-        """The fields of a sink's lease."""
-        assert self._standing is not None  # noqa: S101 (set by each turn)
-        return {
-            **self._lease_fields(task, limits),
-            "group": self.group.group_id,
-            "group_metadata": self._metadata(),
-            "assignments": tuple(Assignment(*p, s.offset, s.metadata) for p, s in starts.items()),
-            "copy_topic": self.context.copies.log.topic,
-            "copy_partition": self.context.copies.partition(self.name),
-            "topic_ids": topic_ids,
-            "uncommitted_starts": self._uncommitted(starts),
-            "committed": self._group_positions.all(),
-            "epoch": next_epoch(self._standing),
-        }
+        base = self._base_lease(task, limits)
+        return SinkLease(
+            **vars(base),
+            task_class=self._connector.task_class,
+            group=self.group.group_id,
+            group_metadata=self._metadata(),
+            assignments=tuple(Assignment(*p, s.offset, s.metadata) for p, s in starts.items()),
+            copy_topic=self.context.copies.log.topic,
+            copy_partition=self.context.copies.partition(self.name),
+            topic_ids=topic_ids,
+            uncommitted_starts=self._uncommitted(starts),
+            committed=self._group_positions.all(),
+            epoch=next_epoch(base.membership),
+        )
 
     def _uncommitted(self, starts: Mapping[Position, Start]) -> frozenset[Position]:
         """Starts that the lease is to commit immediately: all of them if they are to be renewed."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from penstock.engine.lease.lease import KeyedOffset, Lease, Limits, Report, SourceLease
 from penstock.engine.lease.new_topics import TopicGroup
@@ -85,9 +86,10 @@ class SourceRunner(Runner):
 
     def _lease(self, task: int, limits: Limits, extra: Mapping[str, str]) -> SourceLease:
         assert self._positions is not None  # noqa: S101 (read by _recover)
-        fields = self._lease_fields(task, limits)
+        base = self._base_lease(task, limits)
         return SourceLease(
-            **{**fields, "config": {**fields["config"], **extra}},
+            **vars(replace(base, config={**base.config, **extra})),
+            task_class=self._connector.task_class,
             offsets_topic=self.context.offsets.log.topic,
             positions=tuple(self._positions.values()),
             partition_keys=self._connector.partition_keys,

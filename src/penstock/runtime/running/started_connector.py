@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from penstock.config.references import Resolved
-from penstock.engine.lease.lease import Range
+from penstock.engine.lease.lease import Lease, Limits, Membership, Range
 from penstock.engine.lease.traces import trace_of
 from penstock.engine.pipeline.recipe import Recipe
 from penstock.kafka.clients import secret_values
@@ -184,26 +184,33 @@ class StartedConnector(ABC):
         """Tasks that may run."""
         return [task for task in range(len(self._tasks)) if task not in self.failed]
 
-    def _task_fields(self, task: int) -> dict[str, Any]:
-        """What every lease of the task has, whenever and from wherever it runs."""
+    def _task_lease(
+        self, task: int, lease_id: str, membership: Membership, limits: Limits
+    ) -> Lease:
+        """What every lease of the task has, whichever its kind."""
+        assert self._recipe is not None  # noqa: S101 (made when the connector was started)
         context = self.context
-        return {
-            "connector": self.name,
-            "task": task,
-            "config": context.plugins.handed(self.plugin, self._tasks[task]),
-            "pipeline": self._recipe,
-            "connection": context.connection,
-            "transactional_id": transactional_id(context.worker.group_id, self.name, task),
-            "secrets": self._secrets,
-            "providers": self._providers,
-            "overrides": overrides_in(self.stored),
-            "log_levels": in_use(),
-            "tolerance": tolerance_of(self.config),
-            "producer_settings": {
-                "client.id": client_id("producer", self.name, task),
-                **context.worker.clients.of("producer"),
-            },
-            "consumer_settings": context.worker.clients.of("consumer"),
-            "admin_settings": context.worker.clients.of("admin"),
-            "task_class": self._connector.task_class,
-        }
+        return Lease(
+            lease_id,
+            None,
+            self.name,
+            task,
+            context.plugins.handed(self.plugin, self._tasks[task]),
+            self._recipe,
+            context.connection,
+            transactional_id(context.worker.group_id, self.name, task),
+            membership,
+            limits,
+            self._secrets,
+            self._producer_settings(task),
+            providers=self._providers,
+            overrides=overrides_in(self.stored),
+            log_levels=in_use(),
+            tolerance=tolerance_of(self.config),
+            consumer_settings=context.worker.clients.of("consumer"),
+            admin_settings=context.worker.clients.of("admin"),
+        )
+
+    def _producer_settings(self, task: int) -> dict[str, Any]:
+        named = {"client.id": client_id("producer", self.name, task)}
+        return {**named, **self.context.worker.clients.of("producer")}

@@ -39,6 +39,7 @@ COMMIT = "commit-"
 FENCING = "tasks-fencing-"
 SESSION_KEY = "session-key"
 
+Body = dict[str, Any]
 REPORT_ALL: dict[str, Any] = {"delivery.report.only.error": False}
 LOGGER = "logger-cluster-"
 
@@ -242,7 +243,7 @@ class ConfigStore:
         elif (name := self._apply(key, body)) is not None:
             self.on_change(name)
 
-    def _apply(self, key: str, body: dict | None) -> str | None:  # type: ignore[type-arg]
+    def _apply(self, key: str, body: Body | None) -> str | None:
         """The connector that the record is about; None for an unknown kind of record."""
         with self._lock:
             for prefix, apply in _READERS:
@@ -255,7 +256,7 @@ class ConfigStore:
     def _entry(self, name: str) -> ConnectorEntry:
         return self._entries.setdefault(name, ConnectorEntry())
 
-    def _take_connector(self, name: str, body: dict | None) -> None:  # type: ignore[type-arg]
+    def _take_connector(self, name: str, body: Body | None) -> None:
         if body is None:
             # Its old tasks must not come back with a connector of the same name.
             fenced = self._entry(name).fenced_tasks
@@ -263,16 +264,16 @@ class ConfigStore:
         else:
             self._entry(name).config = _texts(body["properties"])
 
-    def _take_target(self, name: str, body: dict | None) -> None:  # type: ignore[type-arg]
+    def _take_target(self, name: str, body: Body | None) -> None:
         state = (body or {}).get("state.v2") or (body or {}).get("state") or "STARTED"
         self._entry(name).target = Target(state)
 
-    def _take_task(self, rest: str, body: dict | None) -> None:  # type: ignore[type-arg]
+    def _take_task(self, rest: str, body: Body | None) -> None:
         name, _, number = rest.rpartition("-")
         if body is not None:
             self._entry(name).pending[int(number)] = _texts(body["properties"])
 
-    def _take_commit(self, name: str, body: dict | None) -> None:  # type: ignore[type-arg]
+    def _take_commit(self, name: str, body: Body | None) -> None:
         entry = self._entry(name)
         count = int((body or {}).get("tasks", 0))
         complete = all(i in entry.pending for i in range(count))
@@ -282,10 +283,10 @@ class ConfigStore:
         entry.tasks = [entry.pending[i] for i in range(count)] if complete and live else []
         entry.fenced_tasks = max(entry.fenced_tasks, count)
 
-    def _take_fencing(self, name: str, body: dict | None) -> None:  # type: ignore[type-arg]
+    def _take_fencing(self, name: str, body: Body | None) -> None:
         self._entry(name).fenced_tasks = int((body or {}).get("task-count", 0))
 
-    def _take_logger(self, name: str, body: dict | None) -> None:  # type: ignore[type-arg]
+    def _take_logger(self, name: str, body: Body | None) -> None:
         if body is not None:
             self.on_logger_level(name, str(body["level"]))
 

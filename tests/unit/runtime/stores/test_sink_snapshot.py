@@ -26,9 +26,11 @@ from penstock.runtime.states import State
 from penstock.runtime.stores.sink_snapshot import Positions
 from penstock.sdk.config import ConfigDef
 from penstock.sdk.connectors import SinkConnector
+from penstock.sdk.frames import FrameTask
 
 
 class Nothing(SinkConnector):
+    task_class = FrameTask
     config_def = ConfigDef()
 
     def start(self, config: Mapping[str, str]) -> None: ...
@@ -105,16 +107,19 @@ def runner(kafka: FakeKafka, monkeypatch: pytest.MonkeyPatch) -> SinkRunner:
     runner._connector = Nothing()
     runner._doubts.settle(1)
     runner._group_metadata = b""
-    runner._standing = Membership(LAYOUT.pack(MARK, 3), "workers")
+    runner._standing = STANDING
     monkeypatch.setattr(SinkRunner, "_questions", kafka)
-    monkeypatch.setattr(runner, "_lease_fields", fields)
+    monkeypatch.setattr(runner, "_base_lease", base_lease)
     return runner
 
 
-def fields(task: int, limits: Limits) -> dict[str, Any]:
-    """What every lease has, and none of these tests looks at."""
-    empty = dict.fromkeys(Lease.__dataclass_fields__)
-    return {**empty, "task_class": None, "task": task, "limits": limits}
+STANDING = Membership(LAYOUT.pack(MARK, 3), "workers")
+
+
+def base_lease(task: int, limits: Limits) -> Lease:
+    """None of these tests looks at what every lease has."""
+    empty: dict[str, Any] = dict.fromkeys(Lease.__dataclass_fields__)
+    return Lease(**{**empty, "task": task, "limits": limits, "membership": STANDING})
 
 
 def plan(runner: SinkRunner) -> dict[Position, int]:
