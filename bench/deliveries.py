@@ -8,14 +8,14 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from bench.topic import Contents, Topic
-from penstock.kafka.topics import Position
+from penstock.kafka.topics import PartitionId
 
 POLL_SECONDS = 0.02
 CHECK_SECONDS = 1.0
 QUIET_SECONDS = 2.0
 LONGEST_SECONDS = 300.0
 
-Ends = dict[Position, int]
+Ends = dict[PartitionId, int]
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from confluent_kafka.admin import NewTopic
 
 from penstock.kafka import clients
 from penstock.kafka.clients import Connection
-from penstock.kafka.topics import ADMIN_TIMEOUT, Position, ends
+from penstock.kafka.topics import ADMIN_TIMEOUT, PartitionId, ends
 
 READ_SECONDS = 60.0
 # A batch that is not full is waited for as long as this, so not long.
@@ -23,7 +23,7 @@ class Contents:
 
     records: int = 0
     payload_bytes: int = 0
-    after_last: dict[Position, int] = field(default_factory=dict)
+    after_last: dict[PartitionId, int] = field(default_factory=dict)
     """Per partition with records, the offset after its last record."""
 
     def add(self, message: Message) -> None:
@@ -40,12 +40,12 @@ class Topic:
 
     def __init__(self, connection: Connection, name: str, partitions: int = 1) -> None:
         self.name, self._connection = name, connection
-        self.partitions: list[Position] = [(name, number) for number in range(partitions)]
+        self.partitions: list[PartitionId] = [(name, number) for number in range(partitions)]
         self._admin = clients.admin(connection)
         new = NewTopic(name, partitions, 1)
         self._admin.create_topics([new])[name].result(ADMIN_TIMEOUT)
 
-    def ends(self, *, committed: bool) -> dict[Position, int]:
+    def ends(self, *, committed: bool) -> dict[PartitionId, int]:
         """Where each partition ends now."""
         return ends(self._admin, self.partitions, committed=committed)
 

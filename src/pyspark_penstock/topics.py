@@ -16,10 +16,10 @@ from penstock.kafka import clients, topics
 from penstock.kafka.clients import Connection, GroupAdmin
 from penstock.kafka.errors import describe
 from penstock.kafka.range_reader import Range
-from penstock.kafka.topics import Position
+from penstock.kafka.topics import PartitionId
 from pyspark_penstock.options import Offsets, OptionError, TopicOptions
 
-Places = dict[Position, int]
+Places = dict[PartitionId, int]
 
 
 class Log:
@@ -43,11 +43,13 @@ class Log:
             raise OptionError(f'"{option}": topic "{topic}" has no partition {partition}')
         return {**(self.first if option == "startingOffsets" else self.end), **named}
 
-    def ranges(self, starts: Mapping[Position, int], ends: Mapping[Position, int]) -> list[Range]:
+    def ranges(
+        self, starts: Mapping[PartitionId, int], ends: Mapping[PartitionId, int]
+    ) -> list[Range]:
         """From one to the other; where something of that was deleted, OptionError says so."""
         return [self._range(p, starts[p], ends[p]) for p in self.partitions]
 
-    def _range(self, position: Position, start: int, stop: int) -> Range:
+    def _range(self, position: PartitionId, start: int, stop: int) -> Range:
         first, end = self.first[position], self.end[position]
         where = f"partition {position[1]} of {position[0]}"
         if start < stop and start < first:

@@ -11,7 +11,7 @@ from penstock.kafka import clients, librdkafka
 from penstock.kafka.clients import Connection
 from penstock.kafka.column_consumer import ColumnConsumer, Run, Signal
 from penstock.kafka.record_consumer import RecordConsumer
-from penstock.kafka.topics import Position
+from penstock.kafka.topics import PartitionId
 from penstock.sdk.batches import record_batch
 
 Taken = tuple[list[pa.RecordBatch], list[Signal]]
@@ -34,7 +34,7 @@ class ColumnSource(Protocol):
 
 def column_source(
     connection: Connection,
-    starts: Mapping[Position, int],
+    starts: Mapping[PartitionId, int],
     *,
     headers: bool,
     timestamps: bool,

@@ -134,7 +134,7 @@ class CompactedLog:
         self._wait_until_read(wanted, time.monotonic() + timeout, timeout)
 
     def _wait_until_read(
-        self, wanted: dict[topics.Position, int], deadline: float, timeout: float
+        self, wanted: dict[topics.PartitionId, int], deadline: float, timeout: float
     ) -> None:
         with self._moved:
             while behind := self._behind(wanted):
@@ -148,7 +148,7 @@ class CompactedLog:
 
     def _wait_for_ends(
         self, deadline: float, wanted: Iterable[int] | None
-    ) -> dict[topics.Position, int]:
+    ) -> dict[topics.PartitionId, int]:
         """The high watermarks of partitions; a new topic is unknown for a moment."""
         if self._known:
             deadline = min(deadline, time.monotonic() + GONE_SECONDS)
@@ -164,7 +164,7 @@ class CompactedLog:
             if time.monotonic() > deadline or self._stopping.wait(0.1):
                 raise BrokerUnavailable(f"topic {self.topic} no longer exists")
 
-    def _behind(self, wanted: dict[topics.Position, int]) -> list[int]:
+    def _behind(self, wanted: dict[topics.PartitionId, int]) -> list[int]:
         return [p for (_, p), end in wanted.items() if self._positions.get(p, 0) < end]
 
     def _follow(self) -> None:

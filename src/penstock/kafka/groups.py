@@ -20,7 +20,7 @@ from penstock.kafka.errors import (
     describe,
     is_denied,
 )
-from penstock.kafka.topics import ADMIN_TIMEOUT, Position
+from penstock.kafka.topics import ADMIN_TIMEOUT, PartitionId
 
 Committed = tuple[int, str]
 """An offset and the metadata text it was committed with."""
@@ -57,8 +57,8 @@ _NO_GROUP = frozenset({KafkaError.GROUP_ID_NOT_FOUND, KafkaError.INVALID_GROUP_I
 
 
 def committed(
-    client: AdminClient, group: str, partitions: Iterable[Position] = ()
-) -> dict[Position, Committed]:
+    client: AdminClient, group: str, partitions: Iterable[PartitionId] = ()
+) -> dict[PartitionId, Committed]:
     """What ``group`` has committed, once its pending transactions have completed.
 
     A transaction completes some time after its commit has returned. Until then the broker leaves
@@ -122,7 +122,7 @@ def _request(
     return coordinators, lambda: future[group].result(COORDINATOR_TIMEOUT).topic_partitions
 
 
-def recommit(client: AdminClient, group: str, offsets: Mapping[Position, Committed]) -> None:
+def recommit(client: AdminClient, group: str, offsets: Mapping[PartitionId, Committed]) -> None:
     """Set the offsets of an empty group with their metadata; GroupInUse if it has members."""
     wanted = [TopicPartition(t, p, o, metadata=m) for (t, p), (o, m) in offsets.items()]
     if wanted:
@@ -232,7 +232,7 @@ def _delete(client: AdminClient, group: str) -> None:
             raise _fault(client, group, error) from error
 
 
-def forget(connection: Connection, group: str, partitions: Iterable[Position]) -> None:
+def forget(connection: Connection, group: str, partitions: Iterable[PartitionId]) -> None:
     """Delete the committed offsets of some partitions of an empty group."""
     # Imported here: only this rare call needs it, and confluent-kafka cannot do it.
     from kafka import TopicPartition as KafkaPythonPartition

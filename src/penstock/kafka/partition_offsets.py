@@ -15,26 +15,26 @@ from confluent_kafka import OFFSET_INVALID, IsolationLevel, KafkaException, Topi
 from confluent_kafka.admin import AdminClient, ListOffsetsResultInfo, OffsetSpec
 
 from penstock.kafka.errors import AccessDenied, BrokerUnavailable, KafkaFault, describe, is_denied
-from penstock.kafka.topics import GONE, Position
+from penstock.kafka.topics import GONE, PartitionId
 
 PATIENCE = 3.0
 LATE = 5.0
 """How long the client may take to report its own timeout: a thawed process sees both at once."""
 
-Asked = dict[Position, "Future[ListOffsetsResultInfo]"]
+Asked = dict[PartitionId, "Future[ListOffsetsResultInfo]"]
 
 
 @dataclass(frozen=True)
 class Answers:
     """Offsets and errors by partition. Missing partitions are in neither."""
 
-    offsets: Mapping[Position, int] = field(default_factory=dict)
-    faults: Mapping[Position, KafkaFault] = field(default_factory=dict)
+    offsets: Mapping[PartitionId, int] = field(default_factory=dict)
+    faults: Mapping[PartitionId, KafkaFault] = field(default_factory=dict)
 
 
 def ask(
     client: AdminClient,
-    partitions: Iterable[Position],
+    partitions: Iterable[PartitionId],
     spec: OffsetSpec,
     *,
     committed: bool = False,
@@ -49,12 +49,12 @@ def ask(
     return {(tp.topic, tp.partition): future for tp, future in futures.items()}
 
 
-def beginnings(client: AdminClient, partitions: Iterable[Position]) -> Answers:
+def beginnings(client: AdminClient, partitions: Iterable[PartitionId]) -> Answers:
     """The first offsets that partitions still hold."""
     return answers(ask(client, partitions, OffsetSpec.earliest()))
 
 
-def ends(client: AdminClient, partitions: Iterable[Position], *, committed: bool) -> Answers:
+def ends(client: AdminClient, partitions: Iterable[PartitionId], *, committed: bool) -> Answers:
     """Last stable offsets if ``committed``, else high watermarks."""
     return answers(ask(client, partitions, OffsetSpec.latest(), committed=committed))
 
@@ -69,7 +69,7 @@ def answers(asked: Asked, seconds: float = PATIENCE) -> Answers:
 
 
 def _answer(
-    position: Position, future: Future[ListOffsetsResultInfo], seconds: float
+    position: PartitionId, future: Future[ListOffsetsResultInfo], seconds: float
 ) -> int | KafkaFault | None:
     topic, partition = position
     silence = BrokerUnavailable(f"no broker has answered about {topic}-{partition}")

@@ -22,7 +22,7 @@ from penstock.kafka.errors import (
     describe,
     reading_denied,
 )
-from penstock.kafka.topics import Position
+from penstock.kafka.topics import PartitionId
 
 MOST = 20_000
 """Records of a batch: larger ones gain nothing, and wait in memory."""
@@ -102,7 +102,7 @@ def read_ranges(
         source.close()
 
 
-def _taken(batch: pa.RecordBatch, left: dict[Position, _Progress]) -> pa.RecordBatch | None:
+def _taken(batch: pa.RecordBatch, left: dict[PartitionId, _Progress]) -> pa.RecordBatch | None:
     """What of a batch is in its range; None once that has been read."""
     progress = left.get((batch.column("topic")[0].as_py(), batch.column("partition")[0].as_py()))
     if progress is None or progress.done:
@@ -111,7 +111,7 @@ def _taken(batch: pa.RecordBatch, left: dict[Position, _Progress]) -> pa.RecordB
     return _before(batch, progress.range.stop)
 
 
-def _heed(signal: Signal, left: dict[Position, _Progress]) -> None:
+def _heed(signal: Signal, left: dict[PartitionId, _Progress]) -> None:
     """A signal without a topic concerns every partition."""
     if not signal.topic:
         for progress in left.values():

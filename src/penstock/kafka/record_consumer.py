@@ -13,7 +13,7 @@ from penstock.kafka import clients
 from penstock.kafka.client_errors import gets_over
 from penstock.kafka.clients import Connection
 from penstock.kafka.column_consumer import Signal
-from penstock.kafka.topics import Position
+from penstock.kafka.topics import PartitionId
 from penstock.sdk.batches import HEADERS, record_batch
 
 BINARY = pa.binary()
@@ -25,7 +25,7 @@ class RecordConsumer:
     def __init__(
         self,
         connection: Connection,
-        starts: Mapping[Position, int],
+        starts: Mapping[PartitionId, int],
         *,
         headers: bool,
         timestamps: bool,
@@ -43,7 +43,7 @@ class RecordConsumer:
         messages = self._consumer.consume(1, patience)
         if messages and most > 1:
             messages += self._consumer.consume(most - 1, 0)
-        runs: dict[Position, list[Message]] = {}
+        runs: dict[PartitionId, list[Message]] = {}
         signals: list[Signal] = []
         for message in messages:
             if (error := message.error()) is None:
@@ -62,7 +62,7 @@ class RecordConsumer:
         """Close the consumer."""
         self._consumer.close()
 
-    def _batch(self, position: Position, records: Sequence[Message]) -> pa.RecordBatch:
+    def _batch(self, position: PartitionId, records: Sequence[Message]) -> pa.RecordBatch:
         topic, partition = position
         rows = len(records)
         times = (record.timestamp()[1] for record in records) if self._timestamps else None
@@ -77,7 +77,7 @@ class RecordConsumer:
         )
 
 
-def _position(message: Message) -> Position:
+def _position(message: Message) -> PartitionId:
     return message.topic() or "", message.partition() or 0
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from penstock.kafka.groups import Committed
 from penstock.kafka.json_forms import dump
 from penstock.kafka.names import sink_group
-from penstock.kafka.topics import Position
+from penstock.kafka.topics import PartitionId
 
 PREFIX = "sink-position"
 
@@ -28,7 +28,7 @@ class Copy(NamedTuple):
     """The content of a record; without a position, the copy was deleted."""
 
     sink: SinkGroup
-    partition: Position
+    partition: PartitionId
     committed: Committed | None
     topic_id: str | None = None
     """The id of the topic that was read: a recreated topic has the same name but another id."""

@@ -104,12 +104,12 @@ def ids(client: AdminClient, topics: Iterable[str], *, hidden: str | None = None
     return found
 
 
-Position = tuple[str, int]
+PartitionId = tuple[str, int]
 
 
 def ends(
-    client: AdminClient, partitions: Iterable[Position], *, committed: bool
-) -> dict[Position, int]:
+    client: AdminClient, partitions: Iterable[PartitionId], *, committed: bool
+) -> dict[PartitionId, int]:
     """End offsets: the last stable offset if ``committed``, otherwise the high watermark.
 
     A partition that the broker cannot answer for is left out.
@@ -118,14 +118,14 @@ def ends(
     return _list_offsets(client, partitions, OffsetSpec.latest(), level)
 
 
-def beginnings(client: AdminClient, partitions: Iterable[Position]) -> dict[Position, int]:
+def beginnings(client: AdminClient, partitions: Iterable[PartitionId]) -> dict[PartitionId, int]:
     """The first offset that partitions still hold."""
     return _list_offsets(client, partitions, OffsetSpec.earliest(), IsolationLevel.READ_UNCOMMITTED)
 
 
 def at_time(
-    client: AdminClient, partitions: Iterable[Position], milliseconds: int
-) -> dict[Position, int]:
+    client: AdminClient, partitions: Iterable[PartitionId], milliseconds: int
+) -> dict[PartitionId, int]:
     """The first offset at or after a time; without the partitions that have none."""
     spec = OffsetSpec.for_timestamp(milliseconds)
     found = _list_offsets(client, partitions, spec, IsolationLevel.READ_UNCOMMITTED)
@@ -134,12 +134,12 @@ def at_time(
 
 def _list_offsets(
     client: AdminClient,
-    partitions: Iterable[Position],
+    partitions: Iterable[PartitionId],
     spec: OffsetSpec,
     level: IsolationLevel,
-) -> dict[Position, int]:
+) -> dict[PartitionId, int]:
     left = set(partitions)
-    found: dict[Position, int] = {}
+    found: dict[PartitionId, int] = {}
     deadline = time.monotonic() + ADMIN_TIMEOUT
     while left:
         asked = {TopicPartition(t, p): spec for t, p in left}

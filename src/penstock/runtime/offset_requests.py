@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from penstock.engine.lease.lease import Range
-from penstock.kafka.topics import Position
+from penstock.kafka.topics import PartitionId
 from penstock.runtime.errors import BadRequest, InternalError
 from penstock.sdk.connectors import TopicPartition
 from penstock.sdk.offsets import ChangedOffset, SourceOffset, SourcePartition
@@ -38,7 +38,7 @@ def rewritten_source(answer: Iterable[ChangedOffset]) -> list[ChangedOffset]:
     return [(_flat_map(dict(p)) or {}, _flat_map(o if o is None else dict(o))) for p, o in answer]
 
 
-def rewritten_sink(answer: Mapping[TopicPartition, int | None]) -> dict[Position, int | None]:
+def rewritten_sink(answer: Mapping[TopicPartition, int | None]) -> dict[PartitionId, int | None]:
     """What a sink connector commits instead of what was requested; checked as a request is."""
     return {
         (topic, partition): None if offset is None else _integer(offset, "offset", 64)
@@ -64,12 +64,12 @@ def _schema_type(value: Any) -> str:
     return "MAP" if isinstance(value, dict) else "ARRAY"
 
 
-def sink_changes(requested: Sequence[Any]) -> dict[Position, int | None]:
+def sink_changes(requested: Sequence[Any]) -> dict[PartitionId, int | None]:
     """New offset, or None, of each partition of a sink's request."""
     return {_position(entry.get("partition")): _offset(entry.get("offset")) for entry in requested}
 
 
-def passed_over(uncommitted: Iterable[Range], changes: Mapping[Position, int | None]) -> str:
+def passed_over(uncommitted: Iterable[Range], changes: Mapping[PartitionId, int | None]) -> str:
     """The uncommitted offsets before those that a user sets; "" if there are none."""
     parts = []
     for topic, partition, first, end in uncommitted:
@@ -79,7 +79,7 @@ def passed_over(uncommitted: Iterable[Range], changes: Mapping[Position, int | N
     return ", ".join(parts)
 
 
-def _position(partition: Any) -> Position:
+def _position(partition: Any) -> PartitionId:
     if partition is None:
         raise BadRequest("The partition for a sink connector offset cannot be null or missing")
     if not {"kafka_topic", "kafka_partition"} <= partition.keys():

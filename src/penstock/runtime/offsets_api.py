@@ -11,7 +11,7 @@ from penstock.kafka.errors import BrokerUnavailable, KafkaFault
 from penstock.kafka.json_forms import dump
 from penstock.kafka.names import transactional_id
 from penstock.kafka.sink_copies import SinkGroup
-from penstock.kafka.topics import Position
+from penstock.kafka.topics import PartitionId
 from penstock.kafka.transactions import Transactions
 from penstock.runtime.errors import BadRequest, InternalError
 from penstock.runtime.offset_requests import (
@@ -182,7 +182,7 @@ class OffsetsApi:
         except ConfigError as error:
             raise InternalError(str(error)) from error
 
-    def _sink_positions(self, name: str) -> dict[Position, groups.Committed]:
+    def _sink_positions(self, name: str) -> dict[PartitionId, groups.Committed]:
         sink = self._group(name)
         try:
             known = known_positions(self._context.admin, self._context.copies, sink)
@@ -192,7 +192,7 @@ class OffsetsApi:
             ) from error
         return dict(known.committed)
 
-    def _change_sink(self, name: str, changes: dict[Position, int | None], verb: str) -> str:
+    def _change_sink(self, name: str, changes: dict[PartitionId, int | None], verb: str) -> str:
         asked = {TopicPartition(*position): offset for position, offset in changes.items()}
         sink = self._group(name)
         answer = self._ask_connector(name, self._plugin(name)(), asked)
@@ -207,7 +207,7 @@ class OffsetsApi:
             raise InternalError(f"Kafka did not accept the offsets: {error}. Try again.") from error
         return _message(answer is not False, verb) + self._passed_over(name, changes)
 
-    def _passed_over(self, name: str, changes: dict[Position, int | None]) -> str:
+    def _passed_over(self, name: str, changes: dict[PartitionId, int | None]) -> str:
         """Warns about records that were read but never committed."""
         passed = passed_over(self._context.statuses.uncommitted(name), changes)
         if passed:
@@ -218,7 +218,7 @@ class OffsetsApi:
         self,
         writes: SinkWrites,
         sink: SinkGroup,
-        changes: dict[Position, int | None],
+        changes: dict[PartitionId, int | None],
         verb: str,
     ) -> None:
         """Delete the copy before the offsets, so that they are not restored from it."""
@@ -240,7 +240,7 @@ class OffsetsApi:
         gone = [p for p in changes if p in before and p not in set_to]
         groups.forget(context.connection, group, gone)
 
-    def _refuse_unknown(self, name: str, positions: Sequence[Position]) -> None:
+    def _refuse_unknown(self, name: str, positions: Sequence[PartitionId]) -> None:
         """The broker would accept the known partitions and reject the rest."""
         known = topics.partitions_of(self._context.admin, {topic for topic, _ in positions})
         missing = [f"{t}-{p}" for t, p in positions if not 0 <= p < known[t]]
@@ -251,7 +251,7 @@ class OffsetsApi:
             )
 
     def _copies(
-        self, sink: SinkGroup, changes: dict[Position, int | None], kept: dict[Position, str]
+        self, sink: SinkGroup, changes: dict[PartitionId, int | None], kept: dict[PartitionId, str]
     ) -> Sequence[Record]:
         copies = self._context.copies
         ids = topics.ids(self._context.admin, {t for (t, _), o in changes.items() if o is not None})
@@ -266,7 +266,7 @@ class OffsetsApi:
         ]
 
 
-def _sink_entry(position: Position, offset: int) -> dict[str, Any]:
+def _sink_entry(position: PartitionId, offset: int) -> dict[str, Any]:
     topic, partition = position
     return {
         "partition": {"kafka_topic": topic, "kafka_partition": partition},

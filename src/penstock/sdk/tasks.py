@@ -99,7 +99,7 @@ class CommittedOffset:
     """What ``flush`` returned for that commit; "" for one of Kafka Connect, say."""
 
 
-Position = tuple[str, int]
+PartitionId = tuple[str, int]
 """A topic and the number of one of its partitions."""
 
 
@@ -107,10 +107,10 @@ Position = tuple[str, int]
 class Flushed:
     """What ``SinkTask.flush`` answers if it is more than one text for all partitions."""
 
-    metadata: str | Mapping[Position, str] = ""
+    metadata: str | Mapping[PartitionId, str] = ""
     """A text to commit with every partition, or one for each. A partition that such a mapping
     leaves out keeps the text it has. Kafka takes 4096 bytes of each."""
-    offsets: Mapping[Position, int] | None = None
+    offsets: Mapping[PartitionId, int] | None = None
     """The offset after the last safe record of each partition; None: all that was put is safe.
 
     Of a partition that is left out, nothing more is safe than before. Offsets never go back, nor

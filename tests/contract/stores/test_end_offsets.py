@@ -18,7 +18,7 @@ from penstock.embedded import Jars, Java
 from penstock.kafka import clients
 from penstock.kafka.clients import Connection
 from penstock.kafka.errors import AccessDenied, BrokerUnavailable
-from penstock.kafka.topics import Position
+from penstock.kafka.topics import PartitionId
 from penstock.runtime.running.end_offsets import EndOffsets
 from two_brokers import two_brokers
 from waiting import eventually
@@ -51,7 +51,7 @@ def test_a_partition_whose_leader_is_away(tmp_path: Path, java: Java, jars: Jars
         assert ends.of(both).faults == {}
 
 
-def looked_at(ends: EndOffsets, partitions: list[Position]) -> dict[Position, int]:
+def looked_at(ends: EndOffsets, partitions: list[PartitionId]) -> dict[PartitionId, int]:
     """As a sink looks: at the list of topics, from which the client learns of leaders, too."""
     ends.topics()
     return dict(ends.of(partitions).offsets)

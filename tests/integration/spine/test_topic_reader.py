@@ -15,7 +15,7 @@ from penstock.engine.lease.topic_reader import TopicReader
 from penstock.kafka import librdkafka
 from penstock.kafka.clients import Connection
 from penstock.kafka.errors import LeaseLost
-from penstock.kafka.topics import Position
+from penstock.kafka.topics import PartitionId
 from topics import Topics
 from waiting import eventually
 
@@ -27,13 +27,13 @@ def wanted(request: pytest.FixtureRequest) -> dict[str, bool]:
 
 
 @contextmanager
-def reading(topics: Topics, starts: dict[Position, int], **wanted: Any) -> Iterator[TopicReader]:
+def reading(topics: Topics, starts: dict[PartitionId, int], **wanted: Any) -> Iterator[TopicReader]:
     connection = Connection(topics.bootstrap_servers)
     with closing(TopicReader(connection, starts, **wanted)) as reader:
         yield reader
 
 
-def read_until(reader: TopicReader, reached: dict[Position, int]) -> list[pa.RecordBatch]:
+def read_until(reader: TopicReader, reached: dict[PartitionId, int]) -> list[pa.RecordBatch]:
     batches: list[pa.RecordBatch] = []
 
     def arrived() -> bool:

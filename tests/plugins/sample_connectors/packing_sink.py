@@ -29,7 +29,7 @@ KEYS = ConfigDef(
     ConfigKey("size", Type.INT, default=10, doc="How many records a file has."),
     ConfigKey("refuse", default="", doc="A value that is refused."),
 )
-Position = tuple[str, int]
+PartitionId = tuple[str, int]
 
 
 class PackingSinkTask(SinkTask):
@@ -38,8 +38,8 @@ class PackingSinkTask(SinkTask):
     def start(self, config: Mapping[str, str]) -> None:
         self.config = KEYS.parse(config)
         self.out = Path(self.config["out"])
-        self.held: dict[Position, list[tuple[int, str]]] = {}
-        self.planned: dict[Position, int] = {}
+        self.held: dict[PartitionId, list[tuple[int, str]]] = {}
+        self.planned: dict[PartitionId, int] = {}
 
     def open(self, assignments: Assignments) -> None:
         self.epoch = assignments.epoch
@@ -67,8 +67,8 @@ class PackingSinkTask(SinkTask):
 
     def flush(self) -> Flushed:
         self.check_epoch()
-        safe: dict[Position, int] = {}
-        texts: dict[Position, str] = {}
+        safe: dict[PartitionId, int] = {}
+        texts: dict[PartitionId, str] = {}
         for where, records in self.held.items():
             if where in self.planned:
                 size = self.planned[where]
@@ -79,7 +79,7 @@ class PackingSinkTask(SinkTask):
                 texts[where] = str(self.planned[where])
         return Flushed(texts, safe)
 
-    def write(self, where: Position, size: int) -> int:
+    def write(self, where: PartitionId, size: int) -> int:
         """The next offset."""
         packed, self.held[where] = self.held[where][:size], self.held[where][size:]
         del self.planned[where]

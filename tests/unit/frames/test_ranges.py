@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from penstock.engine.frames.ranges import TurnPlan, Verdict, config_hash, cut, plan_turn, verdict
 from penstock.kafka.range_reader import Range
-from penstock.kafka.topics import Position
+from penstock.kafka.topics import PartitionId
 
 CONFIG = {"connector.class": "SparkSink", "password": "hunter2"}
 PARTITIONS = st.dictionaries(
@@ -20,14 +20,14 @@ PARTITIONS = st.dictionaries(
 
 
 def planned(
-    positions: dict[Position, int], ends: dict[Position, int], most: int = 100, epoch: int = 0
+    positions: dict[PartitionId, int], ends: dict[PartitionId, int], most: int = 100, epoch: int = 0
 ) -> TurnPlan | None:
     return plan_turn(positions, ends, epoch=epoch, target="/t", config=CONFIG, most=most)
 
 
 @given(PARTITIONS, st.integers(1, 10**6))
 def test_a_plan_begins_at_the_positions_ends_within_the_log_and_is_not_empty(
-    log: dict[Position, tuple[int, int]], most: int
+    log: dict[PartitionId, tuple[int, int]], most: int
 ) -> None:
     positions = {p: at for p, (at, _) in log.items()}
     ends = {p: at + size for p, (at, size) in log.items()}

@@ -6,10 +6,10 @@ from penstock.engine.frames.ranges import TurnPlan
 from penstock.engine.frames.stored_plan import noted, stored_plan
 from penstock.kafka.groups import Committed
 from penstock.kafka.range_reader import Range
-from penstock.kafka.topics import Position
+from penstock.kafka.topics import PartitionId
 
 PLAN = TurnPlan(7, (Range("a", 0, 10, 20), Range("b", 1, 0, 5)), "/out", "hash")
-OTHERS: dict[Position, Committed] = {("a", 1): (3, ""), ("a", 2): (4, "of another maker")}
+OTHERS: dict[PartitionId, Committed] = {("a", 1): (3, ""), ("a", 2): (4, "of another maker")}
 
 
 def test_a_plan_is_found_with_the_positions_that_it_begins_at() -> None:

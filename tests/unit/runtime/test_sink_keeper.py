@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from penstock.kafka.sink_copies import SinkGroup
-from penstock.kafka.topics import Position
+from penstock.kafka.topics import PartitionId
 from penstock.runtime import sink_keeper
 from penstock.runtime.config.override_policy import OverridePolicy
 from penstock.runtime.config.worker_rules import Rules
@@ -27,7 +27,7 @@ CONFIGS = {
     "chosen": {**SINK, KEY: "mine"},
     "lines": {"connector.class": "FileStreamSource"},
 }
-PLACE: dict[Position, tuple[int, str]] = {("t", 0): (3, "")}
+PLACE: dict[PartitionId, tuple[int, str]] = {("t", 0): (3, "")}
 
 
 @pytest.fixture

@@ -15,11 +15,11 @@ from penstock.consumers.slots import Slot
 from penstock.kafka import groups
 from penstock.kafka.clients import GroupAdmin
 from penstock.kafka.errors import BrokerUnavailable, describe
-from penstock.kafka.topics import Position
+from penstock.kafka.topics import PartitionId
 
 REACH_SECONDS = 5.0
 
-Stored = Mapping[Position, Collection[int]]
+Stored = Mapping[PartitionId, Collection[int]]
 """What the group may have of each partition that is held: where it is not known whether a commit
 was taken, the place before and the one after."""
 

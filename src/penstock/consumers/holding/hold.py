@@ -17,7 +17,7 @@ from penstock.consumers.slots import Slot
 from penstock.kafka import groups
 from penstock.kafka.clients import Connection, GroupAdmin
 from penstock.kafka.errors import KafkaFault
-from penstock.kafka.topics import Position
+from penstock.kafka.topics import PartitionId
 from penstock.sdk.errors import ConfigError
 
 log = logging.getLogger(__name__)
@@ -86,7 +86,7 @@ class Hold:
             self.release(leave=True)
             raise
 
-    def commit(self, offsets: Mapping[Position, int]) -> Mapping[Position, int]:
+    def commit(self, offsets: Mapping[PartitionId, int]) -> Mapping[PartitionId, int]:
         """Store positions, all of them, which are returned; Fenced if another has taken over,
         SessionOver if we were away."""
         self._members[0].commit(offsets)

@@ -19,7 +19,7 @@ from penstock.consumers.registry.registry import Registry
 from penstock.consumers.topic import Topic
 from penstock.kafka.clients import Connection, GroupAdmin
 from penstock.kafka.errors import BrokerUnavailable, KafkaFault
-from penstock.kafka.topics import Position
+from penstock.kafka.topics import PartitionId
 
 SEEN_SECONDS = 60.0
 """How often a consumer that reads nothing says that it is still there, unless its TTL is short."""
@@ -40,7 +40,7 @@ class Right(Protocol):
     def lost(self) -> bool:
         """Whether it must be checked if another process has it."""
 
-    def commit(self, offsets: Mapping[Position, int]) -> Mapping[Position, int]:
+    def commit(self, offsets: Mapping[PartitionId, int]) -> Mapping[PartitionId, int]:
         """Store positions; those of them that it was right to store. Fenced if another process has
         the right by now, SessionOver if lost."""
 

@@ -28,7 +28,7 @@ from penstock.kafka.errors import (
     BrokerUnavailable,
     describe,
 )
-from penstock.kafka.topics import Position
+from penstock.kafka.topics import PartitionId
 
 log = logging.getLogger(__name__)
 
@@ -111,7 +111,7 @@ class Member:
                     "killed may still count as one. Try again in a moment."
                 )
 
-    def commit(self, offsets: Mapping[Position, int]) -> None:
+    def commit(self, offsets: Mapping[PartitionId, int]) -> None:
         """Store positions; Fenced if another process holds the slot, SessionOver if it is lost."""
         committed = [TopicPartition(t, p, offset) for (t, p), offset in offsets.items()]
         deadline = time.monotonic() + COMMIT_SECONDS

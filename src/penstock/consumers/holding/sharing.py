@@ -19,7 +19,7 @@ from penstock.consumers.registry.holder import Holder
 from penstock.kafka import clients, groups
 from penstock.kafka.clients import Connection, GroupAdmin
 from penstock.kafka.errors import BrokerUnavailable, describe
-from penstock.kafka.topics import Position
+from penstock.kafka.topics import PartitionId
 
 
 class Lost(Protocol):
@@ -88,7 +88,7 @@ class SharedReading:
                 raise self._refused
             return batch
 
-    def commit(self, offsets: Mapping[Position, int]) -> Mapping[Position, int]:
+    def commit(self, offsets: Mapping[PartitionId, int]) -> Mapping[PartitionId, int]:
         """Store positions of partitions that are this instance's; others are left alone. Those
         that are stored, or will be as soon as the client has time for it."""
         committed = [TopicPartition(t, p, o) for (t, p), o in offsets.items()]

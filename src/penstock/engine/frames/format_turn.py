@@ -30,7 +30,7 @@ from penstock.engine.lease.traces import ending_of, trace_of
 from penstock.kafka.errors import KafkaFault
 from penstock.kafka.groups import Committed
 from penstock.kafka.patience import Patience
-from penstock.kafka.topics import Position
+from penstock.kafka.topics import PartitionId
 from penstock.kafka.transactions import GroupOffsets, Transactions
 from penstock.sdk.frames import FormatEnd
 
@@ -132,7 +132,7 @@ class FormatTurn:
         read = by_kafka_source(settings, headers=order.headers)
         return read(self._spark, order.plan.ranges).selectExpr(f"{task} AS task", "*")
 
-    def _send(self, producer: Transactions, offsets: Mapping[Position, Committed]) -> None:
+    def _send(self, producer: Transactions, offsets: Mapping[PartitionId, Committed]) -> None:
         lease = self._lease
         send_copies(producer, lease, offsets)
         producer.drain()
@@ -150,13 +150,13 @@ class FormatTurn:
         return self._commit(producer, ends, sum(each.count for each in plan.ranges))
 
     def _commit(
-        self, producer: Transactions, offsets: Mapping[Position, Committed], taken: int
+        self, producer: Transactions, offsets: Mapping[PartitionId, Committed], taken: int
     ) -> FrameReport:
         self._send(producer, offsets)
         producers.keep(self._lease, producer)
         return self._report(dict(offsets), taken)
 
-    def _report(self, offsets: dict[Position, Committed], taken: int) -> FrameReport:
+    def _report(self, offsets: dict[PartitionId, Committed], taken: int) -> FrameReport:
         lease = self._lease
         tally = Tally(taken=taken, given=taken)
         tally.count_commit(taken, 0, 0.0)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from penstock.engine.lease.lease import Report, SinkLease
 from penstock.kafka.groups import Committed
 from penstock.kafka.range_reader import Range
-from penstock.kafka.topics import Position
+from penstock.kafka.topics import PartitionId
 
 MOST_ERRORS = 20
 """Texts of bad rows that a task reports."""
@@ -20,7 +20,7 @@ class FrameLease(SinkLease):
     ranges: tuple[Range, ...] = ()
 
     @property
-    def ends(self) -> dict[Position, Committed]:
+    def ends(self) -> dict[PartitionId, Committed]:
         """What is committed: the ends of the ranges, and starts that could be others next time."""
         stops = {(r.topic, r.partition): r.stop for r in self.ranges}
         unsaid = self.uncommitted_starts

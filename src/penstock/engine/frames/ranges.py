@@ -10,7 +10,7 @@ from enum import Enum, auto
 from typing import Any
 
 from penstock.kafka.range_reader import Range
-from penstock.kafka.topics import Position
+from penstock.kafka.topics import PartitionId
 
 Config = Mapping[str, str]
 
@@ -40,7 +40,7 @@ class TurnPlan:
         return f"e{self.epoch}-{_digest([self.epoch, told])[:32]}"
 
     @property
-    def ends(self) -> dict[Position, int]:
+    def ends(self) -> dict[PartitionId, int]:
         """The offsets to commit once the turn has happened."""
         return {(r.topic, r.partition): r.stop for r in self.ranges}
 
@@ -84,8 +84,8 @@ def verdict(plan: TurnPlan, *, happened: bool, epoch: int, config: str) -> Verdi
 
 
 def plan_turn(
-    positions: Mapping[Position, int],
-    ends: Mapping[Position, int],
+    positions: Mapping[PartitionId, int],
+    ends: Mapping[PartitionId, int],
     *,
     epoch: int,
     target: str,
@@ -105,9 +105,9 @@ def plan_turn(
     return TurnPlan(epoch, ranges, target, config_hash(config))
 
 
-def _shares(sizes: Mapping[Position, int], most: int) -> dict[Position, int]:
+def _shares(sizes: Mapping[PartitionId, int], most: int) -> dict[PartitionId, int]:
     """How much each gets of ``most``: what small ones do not need goes to the others."""
-    shares: dict[Position, int] = {}
+    shares: dict[PartitionId, int] = {}
     left = most
     by_size = sorted(sizes.items(), key=lambda item: (item[1], item[0]))
     for number, (position, size) in enumerate(by_size):

@@ -13,12 +13,12 @@ from typing import Any
 from penstock.engine.frames.ranges import TurnPlan
 from penstock.kafka.groups import Committed
 from penstock.kafka.range_reader import Range
-from penstock.kafka.topics import Position
+from penstock.kafka.topics import PartitionId
 
 MARK = "penstock-turn"
 
 
-def noted(plan: TurnPlan) -> dict[Position, Committed]:
+def noted(plan: TurnPlan) -> dict[PartitionId, Committed]:
     """What is committed before the turn runs: its beginning, with the plan."""
     return {(r.topic, r.partition): (r.start, _note(plan, r)) for r in plan.ranges}
 
@@ -28,7 +28,7 @@ def _note(plan: TurnPlan, wanted: Range) -> str:
     return json.dumps({MARK: told}, separators=(",", ":"))
 
 
-def stored_plan(committed: Mapping[Position, Committed], target: str) -> TurnPlan | None:
+def stored_plan(committed: Mapping[PartitionId, Committed], target: str) -> TurnPlan | None:
     """The plan that was stored with these positions, all of which are still where it begins.
 
     None if there is none, or if positions were altered since. Turns before it are complete: there

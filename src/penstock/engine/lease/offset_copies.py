@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from penstock.engine.lease.lease import SinkLease
 from penstock.kafka.groups import Committed
 from penstock.kafka.sink_copies import SinkGroup, copy_key, copy_value
-from penstock.kafka.topics import Position
+from penstock.kafka.topics import PartitionId
 from penstock.kafka.transactions import Transactions
 
 
 def send_copies(
-    producer: Transactions, lease: SinkLease, ends: Mapping[Position, Committed]
+    producer: Transactions, lease: SinkLease, ends: Mapping[PartitionId, Committed]
 ) -> None:
     """Add copies of these offsets to the open transaction."""
     sink = SinkGroup(lease.connector, lease.group)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from penstock.kafka.groups import Committed
-from penstock.kafka.topics import Position
+from penstock.kafka.topics import PartitionId
 from penstock.sdk.tasks import Flushed
 
-Given = Mapping[Position, tuple[int, int]]
+Given = Mapping[PartitionId, tuple[int, int]]
 """The first uncommitted offset of what a task was given of a partition, and the one after it."""
 
 
@@ -17,7 +17,7 @@ def as_flushed(answer: str | Flushed) -> Flushed:
     return answer if isinstance(answer, Flushed) else Flushed(answer)
 
 
-def text_of(flushed: Flushed, position: Position, before: str) -> str:
+def text_of(flushed: Flushed, position: PartitionId, before: str) -> str:
     """The metadata to commit with this partition, which had ``before``."""
     if isinstance(flushed.metadata, str):
         return flushed.metadata
@@ -26,10 +26,10 @@ def text_of(flushed: Flushed, position: Position, before: str) -> str:
 
 def safe_positions(
     flushed: Flushed,
-    ends: Mapping[Position, int],
-    before: Mapping[Position, Committed],
+    ends: Mapping[PartitionId, int],
+    before: Mapping[PartitionId, Committed],
     given: Given,
-) -> dict[Position, Committed]:
+) -> dict[PartitionId, Committed]:
     """Offset and metadata of each of ``ends``, which is how far the lease has read."""
     return {
         position: (
@@ -42,9 +42,9 @@ def safe_positions(
 
 def _safe_offset(
     flushed: Flushed,
-    position: Position,
+    position: PartitionId,
     end: int,
-    before: Mapping[Position, Committed],
+    before: Mapping[PartitionId, Committed],
     given: Given,
 ) -> int:
     first, after = given.get(position, (0, 0))

@@ -30,7 +30,7 @@ from penstock.engine.pipeline.refusals import refusals
 from penstock.engine.pipeline.stage_error import StageError
 from penstock.kafka.errors import GenerationChanged, KafkaFault, LeaseLost, TransactionAborted
 from penstock.kafka.groups import Committed
-from penstock.kafka.topics import Position
+from penstock.kafka.topics import PartitionId
 from penstock.kafka.transactions import GroupOffsets, Transactions
 from penstock.sdk.errors import RecordError, RetriableError
 from penstock.sdk.tasks import Assignments, Flushed, SinkTask
@@ -71,8 +71,8 @@ class SinkLoop(LeaseLoop[SinkLease]):
         limit = lease.consumer_settings.get("max.poll.records", MOST_RECORDS)
         self._limit = max(1, min(int(limit), MOST_RECORDS))
         self._most = min(FEWEST_RECORDS, self._limit)
-        self._committed: dict[Position, Committed] = {}
-        self._given: dict[Position, tuple[int, int]] = {}
+        self._committed: dict[PartitionId, Committed] = {}
+        self._given: dict[PartitionId, tuple[int, int]] = {}
         self._held = False
         """Whether the task has left records for a later flush."""
         self._waits = Waits(self._progress, lease.secrets)
@@ -112,7 +112,7 @@ class SinkLoop(LeaseLoop[SinkLease]):
         if starts:
             self._commit(starts, time.monotonic())
 
-    def _starts(self) -> dict[Position, Committed]:
+    def _starts(self) -> dict[PartitionId, Committed]:
         return {(a.topic, a.partition): (a.offset, a.metadata) for a in self._lease.assignments}
 
     def _read_until_over(self, task: SinkTask, reader: TopicReader) -> None:
@@ -272,7 +272,7 @@ class SinkLoop(LeaseLoop[SinkLease]):
         self._progress.given += batch.num_rows
         self._progress.count_batch(batch.num_rows, time.monotonic() - began)
 
-    def _note_given(self, position: Position, offsets: pa.Array) -> None:
+    def _note_given(self, position: PartitionId, offsets: pa.Array) -> None:
         first, _ = self._given.get(position, (offsets[0].as_py(), 0))
         self._given[position] = first, offsets[-1].as_py() + 1
 
@@ -307,7 +307,7 @@ class SinkLoop(LeaseLoop[SinkLease]):
         """Commit the reader's offsets: everything it has read has been put."""
         self._commit_ends(task, reader.reached)
 
-    def _commit_ends(self, task: SinkTask, reached: Mapping[Position, int]) -> None:
+    def _commit_ends(self, task: SinkTask, reached: Mapping[PartitionId, int]) -> None:
         self._commits.settle()
         self._held = False
         ends = {
@@ -323,14 +323,16 @@ class SinkLoop(LeaseLoop[SinkLease]):
             else:
                 self._began = None
 
-    def _safe(self, flushed: Flushed, ends: Mapping[Position, int]) -> dict[Position, Committed]:
+    def _safe(
+        self, flushed: Flushed, ends: Mapping[PartitionId, int]
+    ) -> dict[PartitionId, Committed]:
         """What to commit of ``ends`` now."""
         before = self._starts() | self._committed
         safe = safe_positions(flushed, ends, before, self._given)
         self._held = any(safe[position][0] < end for position, end in ends.items())
         return {p: moved for p, moved in safe.items() if moved != before.get(p)}
 
-    def _commit(self, ends: dict[Position, Committed], began: float) -> None:
+    def _commit(self, ends: dict[PartitionId, Committed], began: float) -> None:
         lease, size, letters = self._lease, self._dead.waiting_bytes, self._dead.take_letters()
         offsets = [(*position, *committed) for position, committed in ends.items()]
         groups = [GroupOffsets(lease.group_metadata, offsets)] if offsets else []

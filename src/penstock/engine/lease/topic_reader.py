@@ -28,7 +28,7 @@ from penstock.kafka.errors import (
     LeaseLost,
     describe,
 )
-from penstock.kafka.topics import Position
+from penstock.kafka.topics import PartitionId
 
 SETTINGS: dict[str, Any] = {
     **consumer_settings(leases=1),
@@ -55,13 +55,13 @@ class TopicReader:
     def __init__(
         self,
         connection: Connection,
-        starts: Mapping[Position, int],
+        starts: Mapping[PartitionId, int],
         *,
         headers: bool = True,
         timestamps: bool = True,
         settings: Mapping[str, Any] | None = None,
     ) -> None:
-        self.reached: dict[Position, int] = {}
+        self.reached: dict[PartitionId, int] = {}
         """The next offset of every partition that has moved since the start and still exists."""
         self._starts = dict(starts)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="reader")
@@ -95,7 +95,7 @@ class TopicReader:
             self._raise_fault()
         return batches
 
-    def reached_before(self, left: Sequence[pa.RecordBatch]) -> dict[Position, int]:
+    def reached_before(self, left: Sequence[pa.RecordBatch]) -> dict[PartitionId, int]:
         """As ``reached``, as if the records of ``left`` had not been returned."""
         first = {position_of(batch): batch.column("offset")[0].as_py() for batch in reversed(left)}
         ends = {position: first.get(position, end) for position, end in self.reached.items()}
@@ -139,12 +139,12 @@ class TopicReader:
         if signal.error.code() in GONE:
             self.reached = {p: end for p, end in self.reached.items() if p[0] != signal.topic}
 
-    def _move(self, position: Position, offset: int) -> None:
+    def _move(self, position: PartitionId, offset: int) -> None:
         self._refusals = 0
         if offset > self.reached.get(position, self._starts[position]):
             self.reached[position] = offset
 
 
-def position_of(batch: pa.RecordBatch) -> Position:
+def position_of(batch: pa.RecordBatch) -> PartitionId:
     """The topic-partition of a batch's records."""
     return batch.column("topic")[0].as_py(), batch.column("partition")[0].as_py()

@@ -10,12 +10,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from penstock.plugins.databases.database_errors import is_drivers
-from penstock.plugins.databases.kept_offsets import OWN, KeptOffsets, Position
+from penstock.plugins.databases.kept_offsets import OWN, KeptOffsets
 from penstock.plugins.databases.row_writer import RowWriter
 from penstock.plugins.databases.sink_settings import SinkSettings
 from penstock.plugins.databases.write_session import WriteSession
 from penstock.sdk.errors import PenstockError, RetriableError, TakenOver
-from penstock.sdk.tasks import Assignments, Flushed, SinkTask
+from penstock.sdk.tasks import Assignments, Flushed, PartitionId, SinkTask
 
 
 class JdbcSinkTask(SinkTask):
@@ -35,13 +35,13 @@ class JdbcSinkTask(SinkTask):
         self._writer = RowWriter(self._settings, self._session)
         table, connector = self._settings.offsets_table, self._settings.connector
         self._kept = KeptOffsets(self._session, table, connector)
-        self._next: dict[Position, int] = {}
-        self._moves: dict[Position, tuple[int, int]] = {}
+        self._next: dict[PartitionId, int] = {}
+        self._moves: dict[PartitionId, tuple[int, int]] = {}
 
     def open(self, assignments: Assignments) -> None:
         self._epoch = assignments.epoch
         self._unmarked = {(a.topic, a.partition) for a in assignments if a.metadata != OWN}
-        self._marking: set[Position] = set()
+        self._marking: set[PartitionId] = set()
         with self._guarded("taking its partitions"):
             self._session.begin()
             self._kept.create()

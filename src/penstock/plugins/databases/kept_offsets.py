@@ -7,8 +7,7 @@ from typing import Any, Final
 
 from penstock.plugins.databases.write_session import Step, WriteSession
 from penstock.sdk.errors import TakenOver, UserError
-
-Position = tuple[str, int]
+from penstock.sdk.tasks import PartitionId
 
 OWN: Final = "penstock"
 """The text that is committed with each offset: one without it was set by somebody else."""
@@ -43,7 +42,7 @@ class KeptOffsets:
                 "'offsets.table'."
             )
 
-    def take(self, position: Position, offset: int, metadata: str, epoch: int) -> int:
+    def take(self, position: PartitionId, offset: int, metadata: str, epoch: int) -> int:
         """Take a partition over; where to go on.
 
         The consumer group's ``offset`` rules, unless this sink committed it and has written more
@@ -64,7 +63,7 @@ class KeptOffsets:
             raise TakenOver(f"{position[0]}-{position[1]} is written by a later task")
         return int(taken[0]["next"])
 
-    def move(self, moves: Mapping[Position, tuple[int, int]], epoch: int) -> None:
+    def move(self, moves: Mapping[PartitionId, tuple[int, int]], epoch: int) -> None:
         """From start to end, for each partition; ``TakenOver`` if one is not at its start."""
         for position, (start, end) in moves.items():
             moved = self._session.rows(
@@ -77,7 +76,7 @@ class KeptOffsets:
             if not moved:
                 raise TakenOver(f"{position[0]}-{position[1]} was written by another task")
 
-    def rewind(self, offsets: Mapping[Position, int | None]) -> None:
+    def rewind(self, offsets: Mapping[PartitionId, int | None]) -> None:
         """Offsets that a user sets: a lower one counts; without one the row is forgotten.
 
         A higher one needs nothing: the group's offset rules, once it is committed.
@@ -91,5 +90,5 @@ class KeptOffsets:
                 more = [offset]
             self._session.rows(f"{sql} RETURNING next", [*self._key(position), *more], doing=_DOING)
 
-    def _key(self, position: Position) -> list[Any]:
+    def _key(self, position: PartitionId) -> list[Any]:
         return [self._connector, *position]

@@ -33,6 +33,7 @@ from penstock.sdk.batches import HEADERS, SourceBatch, offsets_only, record_batc
 from penstock.sdk.errors import PenstockError, UserError
 from penstock.sdk.offsets import ChangedOffset
 from penstock.sdk.schema import Schema, to_field
+from penstock.sdk.tasks import PartitionId
 
 log = logging.getLogger(__name__)
 
@@ -46,7 +47,6 @@ GONE: Final = frozenset(
 )
 WORTH_TELLING: Final = LOGIN | DENIED | {KafkaError._ALL_BROKERS_DOWN}
 _NO_TOPIC: Final = "Unknown topic or partition"
-Place = tuple[str, int]
 _KEY: Final = to_field(Schema.bytes(optional=True), "key")
 _VALUE: Final = to_field(Schema.bytes(optional=True), "value")
 
@@ -56,7 +56,7 @@ class _Taken:
     """What one call of the client has brought."""
 
     records: list[Message] = field(default_factory=list)
-    last: dict[Place, int] = field(default_factory=dict)
+    last: dict[PartitionId, int] = field(default_factory=dict)
     """The offset up to which each partition was read."""
 
 
@@ -74,7 +74,7 @@ class RecordReader:
         """Partitions of which it is not known yet whether they have records."""
         self._noted = Noted(maxlen=100)
         self._consumer = make_consumer(settings.consumer, self._noted, committed=settings.committed)
-        self._passed: dict[Place, int] = {}
+        self._passed: dict[PartitionId, int] = {}
         self._trouble: PenstockError | None = None
         self._refusals = 0
         self._first = first = OFFSET_END if settings.from_the_end else OFFSET_BEGINNING
@@ -122,7 +122,9 @@ class RecordReader:
         self.unseen.difference_update(taken.last)
         return taken
 
-    def _note(self, taken: _Taken, place: Place, error: KafkaError, offset: int | None) -> None:
+    def _note(
+        self, taken: _Taken, place: PartitionId, error: KafkaError, offset: int | None
+    ) -> None:
         if error.code() == KafkaError._PARTITION_EOF:
             self._reach_end(taken, place, offset or 0)
         elif error.code() == KafkaError._AUTO_OFFSET_RESET and self._at[place] is not None:
@@ -134,7 +136,7 @@ class RecordReader:
         else:
             self._trouble = problem(self._label, error, 0)
 
-    def _reach_end(self, taken: _Taken, place: Place, end: int) -> None:
+    def _reach_end(self, taken: _Taken, place: PartitionId, end: int) -> None:
         """Whether or not what lies before the end are records: markers of transactions are not."""
         self.unseen.discard(place)
         if place not in self._partitions:
@@ -144,14 +146,14 @@ class RecordReader:
         elif end > (self._at[place] or 0):
             self._passed[place] = end - 1
 
-    def _drop(self, place: Place) -> None:
+    def _drop(self, place: PartitionId) -> None:
         """A topic that was deleted. Its offsets stay, in case it was a mistake to delete it."""
         self.unseen.discard(place)
         self._passed.pop(place, None)
         if self._partitions.pop(place, None) is not None:
             log.warning("%s-%d is no longer in the source cluster: it is not read", *place)
 
-    def _lost(self, place: Place) -> str:
+    def _lost(self, place: PartitionId) -> str:
         topic, partition = place
         at = self._at[place] or 0
         try:
@@ -186,7 +188,7 @@ class RecordReader:
         if trouble is not None:
             raise trouble
 
-    def _offsets(self, reached: Mapping[Place, int]) -> list[ChangedOffset]:
+    def _offsets(self, reached: Mapping[PartitionId, int]) -> list[ChangedOffset]:
         alias = self._settings.alias
         moved = ((self._partitions[place], last) for place, last in reached.items())
         return [(p.source_partition(alias), p.source_offset(last)) for p, last in moved]

@@ -15,7 +15,7 @@ from penstock.plugins.objects.sink_formats import format_maker
 from penstock.plugins.objects.sink_lane import Lane
 from penstock.plugins.objects.sink_plan import read_plan
 from penstock.plugins.objects.store import open_storage
-from penstock.sdk.tasks import Assignment, Assignments, Flushed, Position, SinkTask
+from penstock.sdk.tasks import Assignment, Assignments, Flushed, PartitionId, SinkTask
 
 UPLOADS: Final = 4
 """Uploads at a time."""
@@ -41,7 +41,7 @@ class ObjectSinkTask(SinkTask):
         self._settings = SinkSettings.of(config)
         self._layout = _layout(f"{self._storage} {self._settings.layout()}")
         self._make = format_maker(self._settings)
-        self._lanes: dict[Position, Lane] = {}
+        self._lanes: dict[PartitionId, Lane] = {}
         self._uploads = ThreadPoolExecutor(UPLOADS, thread_name_prefix="upload")
 
     def now(self) -> int:
@@ -64,7 +64,7 @@ class ObjectSinkTask(SinkTask):
 
     def flush(self) -> Flushed:
         self._upload()
-        safe: dict[Position, int] = {}
+        safe: dict[PartitionId, int] = {}
         for where, lane in self._lanes.items():
             lane.seal_if_old() if self.may_hold else lane.seal()
             written = lane.written()

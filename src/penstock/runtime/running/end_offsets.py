@@ -13,7 +13,7 @@ from confluent_kafka.admin import AdminClient, OffsetSpec
 from penstock.kafka import topics
 from penstock.kafka.errors import KafkaFault
 from penstock.kafka.partition_offsets import Answers, Asked, answers, ask
-from penstock.kafka.topics import ADMIN_TIMEOUT, Position
+from penstock.kafka.topics import ADMIN_TIMEOUT, PartitionId
 
 log = logging.getLogger(__name__)
 
@@ -35,9 +35,9 @@ class EndOffsets:
     def __init__(self, admin: AdminClient) -> None:
         self._admin = admin
         self._lock = threading.Lock()
-        self._wanted: dict[Position, float] = {}
-        self._ends: dict[Position, int] = {}
-        self._faults: dict[Position, KafkaFault] = {}
+        self._wanted: dict[PartitionId, float] = {}
+        self._ends: dict[PartitionId, int] = {}
+        self._faults: dict[PartitionId, KafkaFault] = {}
         self._asked_again: Asked = {}
         self._asked = 0.0
         self._topics: dict[str, int] = {}
@@ -45,7 +45,7 @@ class EndOffsets:
         self._ids: dict[str, str] = {}
         self._ids_asked = 0.0
 
-    def of(self, partitions: Iterable[Position]) -> Answers:
+    def of(self, partitions: Iterable[PartitionId]) -> Answers:
         """Last stable offsets, at most a quarter of a second old, and the errors of the others."""
         wanted = list(partitions)
         now = time.monotonic()
@@ -55,7 +55,7 @@ class EndOffsets:
                 self._ask(wanted, now)
             return Answers(_some(self._ends, wanted), _some(self._faults, wanted))
 
-    def _ask(self, wanted: list[Position], now: float) -> None:
+    def _ask(self, wanted: list[PartitionId], now: float) -> None:
         self._wanted.update(dict.fromkeys(wanted, now))
         # A sink that has not asked for a while is gone; its partitions are dropped too.
         self._wanted = {p: t for p, t in self._wanted.items() if now - t < WANTED_SECONDS}
@@ -103,5 +103,5 @@ class EndOffsets:
             return self._ids
 
 
-def _some(known: Mapping[Position, T], wanted: list[Position]) -> dict[Position, T]:
+def _some(known: Mapping[PartitionId, T], wanted: list[PartitionId]) -> dict[PartitionId, T]:
     return {p: known[p] for p in wanted if p in known}

@@ -19,7 +19,7 @@ from penstock.engine.frames.stored_plan import stored_plan
 from penstock.engine.frames.turn_order import TurnOrder, topic_ranges
 from penstock.engine.lease.lease import End, Lease, Limits
 from penstock.kafka.range_reader import Range
-from penstock.kafka.topics import Position
+from penstock.kafka.topics import PartitionId
 from penstock.runtime.running.runner import CHECK_SECONDS
 from penstock.runtime.running.scheduler import REST, Next
 from penstock.runtime.running.sink_runner import SinkRunner
@@ -78,7 +78,7 @@ class FrameRunner(SinkRunner):
     def _startable(self, tasks: Sequence[int]) -> set[int]:
         return {task for task in tasks if task not in self.failed}
 
-    def _ranges(self, starts: Mapping[Position, Start]) -> list[Range]:
+    def _ranges(self, starts: Mapping[PartitionId, Start]) -> list[Range]:
         """About a second of work; or what an earlier turn has stored, and perhaps written."""
         if (stored := self._stored_plan(starts)) is not None:
             self._left = True
@@ -94,7 +94,7 @@ class FrameRunner(SinkRunner):
         self,
         task: int,
         limits: Limits,
-        starts: Mapping[Position, Start],
+        starts: Mapping[PartitionId, Start],
         topic_ids: Mapping[str, str],
         ranges: Iterable[Range],
     ) -> FrameLease:
@@ -114,7 +114,7 @@ class FrameRunner(SinkRunner):
         found = self._questions.ends(places, committed=True).offsets
         return {TopicPartition(*place): end for place, end in found.items()}
 
-    def _stored_plan(self, starts: Mapping[Position, Start]) -> TurnPlan | None:
+    def _stored_plan(self, starts: Mapping[PartitionId, Start]) -> TurnPlan | None:
         self._stored = None
         if isinstance(self._end, FormatEnd):
             committed = {p: (start.offset, start.metadata) for p, start in starts.items()}

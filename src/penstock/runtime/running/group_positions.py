@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from penstock.kafka.groups import Committed
-from penstock.kafka.topics import Position
+from penstock.kafka.topics import PartitionId
 from penstock.sdk.tasks import CommittedOffset
 
 
@@ -17,13 +17,13 @@ class GroupPositions:
     """The last known commit of every partition, including deleted ones."""
 
     def __init__(self) -> None:
-        self._known: dict[Position, Committed] = {}
+        self._known: dict[PartitionId, Committed] = {}
 
-    def begin(self, copies: Mapping[Position, Committed]) -> None:
+    def begin(self, copies: Mapping[PartitionId, Committed]) -> None:
         """Start with the copies, read to their end: what was reset is not in them."""
         self._known = dict(copies)
 
-    def note(self, committed: Mapping[Position, Committed]) -> None:
+    def note(self, committed: Mapping[PartitionId, Committed]) -> None:
         """Add what the group has, or a lease has just committed."""
         self._known.update(committed)
 

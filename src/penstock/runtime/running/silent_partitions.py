@@ -6,7 +6,7 @@ import logging
 from collections.abc import Mapping
 
 from penstock.kafka.errors import KafkaFault
-from penstock.kafka.topics import Position
+from penstock.kafka.topics import PartitionId
 
 log = logging.getLogger(__name__)
 
@@ -15,9 +15,9 @@ class SilentPartitions:
     """The silent partitions of one sink. Used by its look and turn, which never run at once."""
 
     def __init__(self) -> None:
-        self._told: set[Position] = set()
+        self._told: set[PartitionId] = set()
 
-    def note(self, faults: Mapping[Position, KafkaFault]) -> None:
+    def note(self, faults: Mapping[PartitionId, KafkaFault]) -> None:
         """Set the partitions that are silent now."""
         for topic, partition in sorted(faults.keys() - self._told):
             fault = faults[topic, partition]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from penstock.columnar.java_regex import compiled
-from penstock.kafka.topics import Position
+from penstock.kafka.topics import PartitionId
 
 
-def subscribed(config: Mapping[str, str], known: Mapping[str, int]) -> list[Position]:
+def subscribed(config: Mapping[str, str], known: Mapping[str, int]) -> list[PartitionId]:
     """The partitions a sink reads now; topics that do not exist yet have none."""
     regex = config.get("topics.regex", "").strip()
     chosen = list(filter(compiled(regex).fullmatch, known)) if regex else _listed(config)
@@ -25,8 +25,8 @@ def _listed(config: Mapping[str, str]) -> list[str]:
 
 
 def assign(
-    partitions: Sequence[Position], tasks: int, previous: Mapping[Position, int]
-) -> dict[Position, int]:
+    partitions: Sequence[PartitionId], tasks: int, previous: Mapping[PartitionId, int]
+) -> dict[PartitionId, int]:
     """Which task writes which partition: tasks keep theirs, new ones go to the task with fewest."""
     kept = {p: previous[p] for p in partitions if previous.get(p, tasks) < tasks}
     for position in partitions:

@@ -10,7 +10,7 @@ from confluent_kafka.admin import AdminClient
 from penstock.kafka import partition_offsets, topics
 from penstock.kafka.partition_offsets import Answers
 from penstock.kafka.sink_copies import SinkGroup
-from penstock.kafka.topics import Position
+from penstock.kafka.topics import PartitionId
 from penstock.runtime.stores.position_copies import PositionCopies
 from penstock.runtime.stores.sink_positions import known_positions
 from penstock.runtime.stores.sink_snapshot import Positions
@@ -26,16 +26,16 @@ class KafkaQuestions:
     settled: bool = False
     """Whether all earlier copies have been read: from then on, only our own leases write any."""
 
-    def positions(self, partitions: Iterable[Position]) -> Positions:
+    def positions(self, partitions: Iterable[PartitionId]) -> Positions:
         """What is committed, for these partitions at least, and in which topics."""
         self.settled = self.settled or self.copies.catch_up(self.sink)
         return known_positions(self.admin, self.copies, self.sink, partitions, settled=self.settled)
 
-    def begins(self, partitions: Iterable[Position]) -> Answers:
+    def begins(self, partitions: Iterable[PartitionId]) -> Answers:
         """The first offsets that partitions still have."""
         return partition_offsets.beginnings(self.admin, partitions)
 
-    def ends(self, partitions: Iterable[Position], *, committed: bool = False) -> Answers:
+    def ends(self, partitions: Iterable[PartitionId], *, committed: bool = False) -> Answers:
         """High watermarks, or last stable offsets."""
         return partition_offsets.ends(self.admin, partitions, committed=committed)
 

@@ -16,7 +16,7 @@ from penstock.kafka import topics
 from penstock.kafka.clients import group_metadata
 from penstock.kafka.errors import AccessDenied, KafkaFault
 from penstock.kafka.sink_copies import SinkGroup
-from penstock.kafka.topics import Position
+from penstock.kafka.topics import PartitionId
 from penstock.runtime.running.epochs import next_epoch
 from penstock.runtime.running.group_positions import GroupPositions
 from penstock.runtime.running.runner import Runner
@@ -49,7 +49,7 @@ class SinkRunner(Runner):
         self._positions: Positions | None = None
         self._group_positions = GroupPositions()
         self._read_at = 0.0
-        self._tasks_of: dict[Position, int] = {}
+        self._tasks_of: dict[PartitionId, int] = {}
         self._topic_ids: Mapping[str, str] = {}
         self._silent = SilentPartitions()
         self._listed: Mapping[str, int] = {}
@@ -61,7 +61,7 @@ class SinkRunner(Runner):
         return chosen_group(self.name, self.config)
 
     @property
-    def owners(self) -> Mapping[Position, int]:
+    def owners(self) -> Mapping[PartitionId, int]:
         """Which task has which partition, as of the last look."""
         return self._tasks_of
 
@@ -114,14 +114,14 @@ class SinkRunner(Runner):
             self._asking = KafkaQuestions(self.context.admin, self.context.copies, self.group)
         return self._asking
 
-    def _partitions(self) -> list[Position]:
+    def _partitions(self) -> list[PartitionId]:
         """According to the list of topics, which may be old or partial."""
         found = subscribed(self.config, self.context.ends.topics())
         # A partition missing for a moment comes back to its task, even to a failed one.
         self._tasks_of = {**self._tasks_of, **assign(found, len(self._tasks), self._tasks_of)}
         return [p for p in found if self._tasks_of[p] not in self.failed]
 
-    def _ends(self, partitions: Sequence[Position]) -> Mapping[Position, int]:
+    def _ends(self, partitions: Sequence[PartitionId]) -> Mapping[PartitionId, int]:
         """The end offsets that Kafka returns; errors of other partitions are logged."""
         said = self.context.ends.of(partitions)
         denied = {p: f for p, f in said.faults.items() if isinstance(f, AccessDenied)}
@@ -130,7 +130,7 @@ class SinkRunner(Runner):
         self._silent.note({p: f for p, f in said.faults.items() if p not in denied})
         return said.offsets
 
-    def _behind(self, ends: Mapping[Position, int]) -> bool:
+    def _behind(self, ends: Mapping[PartitionId, int]) -> bool:
         """Whether there is something to read, or a start to be committed."""
         known = self._positions or Positions()
         unknown = -1 if self._from_end else 0
@@ -139,7 +139,7 @@ class SinkRunner(Runner):
             for p, end in ends.items()
         )
 
-    def _doubtful(self, ends: Mapping[Position, int]) -> bool:
+    def _doubtful(self, ends: Mapping[PartitionId, int]) -> bool:
         """Whether a position cannot be right: its topic was recreated, or ends before it.
 
         Waiting would be no use. A plan checks this exactly, and reports it.
@@ -188,7 +188,7 @@ class SinkRunner(Runner):
         self._renewing = False
         return leases
 
-    def _planned_starts(self) -> dict[Position, Start]:
+    def _planned_starts(self) -> dict[PartitionId, Start]:
         """From one snapshot: a partition that is not in it is not started in this turn."""
         answered = list(self._ends(self._partitions()))
         snapshot = take_snapshot(self._questions, answered, from_end=self._from_end)
@@ -204,14 +204,14 @@ class SinkRunner(Runner):
         if task not in self.failed:
             self._fail_task(task, trace)
 
-    def _of_task(self, values: Mapping[Position, Start], task: int) -> dict[Position, Start]:
+    def _of_task(self, values: Mapping[PartitionId, Start], task: int) -> dict[PartitionId, Start]:
         return {p: v for p, v in values.items() if self._tasks_of[p] == task}
 
     def _lease(
         self,
         task: int,
         limits: Limits,
-        starts: Mapping[Position, Start],
+        starts: Mapping[PartitionId, Start],
         topic_ids: Mapping[str, str],
     ) -> SinkLease:
         base = self._base_lease(task, limits)
@@ -229,7 +229,7 @@ class SinkRunner(Runner):
             epoch=next_epoch(base.membership),
         )
 
-    def _uncommitted(self, starts: Mapping[Position, Start]) -> frozenset[Position]:
+    def _uncommitted(self, starts: Mapping[PartitionId, Start]) -> frozenset[PartitionId]:
         """Starts that the lease is to commit immediately: all of them if they are to be renewed."""
         return frozenset(p for p, start in starts.items() if start.unsaid or self._renewing)
 

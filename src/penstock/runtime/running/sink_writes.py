@@ -16,7 +16,7 @@ from penstock.kafka.errors import KafkaFault
 from penstock.kafka.groups import Committed, GroupInUse
 from penstock.kafka.names import transactional_id
 from penstock.kafka.sink_copies import SinkGroup
-from penstock.kafka.topics import Position
+from penstock.kafka.topics import PartitionId
 from penstock.kafka.transactions import GroupOffsets, Transactions
 from penstock.runtime.running.context import Context
 from penstock.runtime.stores.position_copies import Record
@@ -36,7 +36,9 @@ class SinkWrites:
         transactions.fence(context.connection, others)
         self._producer = Transactions(context.connection, first)
 
-    def write(self, offsets: Mapping[Position, Committed], records: Iterable[Record] = ()) -> None:
+    def write(
+        self, offsets: Mapping[PartitionId, Committed], records: Iterable[Record] = ()
+    ) -> None:
         """Commit offsets with their metadata, and records, all or nothing.
 
         GroupInUse if the group has members: Kafka would accept the offsets anyway.

@@ -19,7 +19,7 @@ from penstock.kafka.compacted_log import CompactedLog, LogRecord
 from penstock.kafka.errors import BrokerUnavailable
 from penstock.kafka.groups import Committed
 from penstock.kafka.sink_copies import Copy, SinkGroup, copy_key, copy_value, parse_copy
-from penstock.kafka.topics import Position
+from penstock.kafka.topics import PartitionId
 
 PARTITIONS = 10
 PATIENCE = 2.0
@@ -27,7 +27,7 @@ PATIENCE = 2.0
 
 Record = tuple[str, bytes, bytes | None, int]
 """Topic, key, value and partition."""
-_Known = dict[SinkGroup, dict[Position, Copy]]
+_Known = dict[SinkGroup, dict[PartitionId, Copy]]
 
 
 class PositionCopies:
@@ -57,16 +57,16 @@ class PositionCopies:
             replication=replication,
         )
 
-    def of(self, sink: SinkGroup) -> dict[Position, Committed]:
+    def of(self, sink: SinkGroup) -> dict[PartitionId, Committed]:
         """The last positions that a sink connector has committed in a group."""
         return {p: copy.committed for p, copy in self._of(sink).items() if copy.committed}
 
-    def topic_id(self, sink: SinkGroup, position: Position) -> str | None:
+    def topic_id(self, sink: SinkGroup, position: PartitionId) -> str | None:
         """The id of the position's topic, if the copy has it."""
         copy = self._of(sink).get(position)
         return None if copy is None else copy.topic_id
 
-    def _of(self, sink: SinkGroup) -> dict[Position, Copy]:
+    def _of(self, sink: SinkGroup) -> dict[PartitionId, Copy]:
         with self._lock:
             return {**self._former.get(sink, {}), **self._copies.get(sink, {})}
 
@@ -87,13 +87,13 @@ class PositionCopies:
         return True
 
     def setting(
-        self, sink: SinkGroup, position: Position, committed: Committed, topic_id: str | None
+        self, sink: SinkGroup, position: PartitionId, committed: Committed, topic_id: str | None
     ) -> list[Record]:
         """Records with a sink's positions."""
         value = copy_value(*committed, topic_id)
         return [self._record(sink, position, value)]
 
-    def forgetting(self, sink: SinkGroup, position: Position) -> list[Record]:
+    def forgetting(self, sink: SinkGroup, position: PartitionId) -> list[Record]:
         """Tombstones for a position's copy, wherever it is, so that it is not restored."""
         records = [self._record(sink, position, None)]
         if position in self._former.get(sink, {}):
@@ -106,7 +106,7 @@ class PositionCopies:
             sinks = {*self._copies, *self._former}
         return [self.forgetting(sink, position) for sink in sinks for position in self._of(sink)]
 
-    def _record(self, sink: SinkGroup, position: Position, value: bytes | None) -> Record:
+    def _record(self, sink: SinkGroup, position: PartitionId, value: bytes | None) -> Record:
         key = copy_key(sink, *position)
         return self.log.topic, key, value, self.partition(sink.connector)
 

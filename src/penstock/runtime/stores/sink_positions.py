@@ -17,7 +17,7 @@ from confluent_kafka.admin import AdminClient
 from penstock.kafka import groups, topics
 from penstock.kafka.groups import Committed
 from penstock.kafka.sink_copies import SinkGroup
-from penstock.kafka.topics import Position, partitions_of
+from penstock.kafka.topics import PartitionId, partitions_of
 from penstock.runtime.stores.position_copies import PositionCopies
 from penstock.runtime.stores.sink_snapshot import Positions
 
@@ -44,7 +44,7 @@ def known_positions(
     admin: AdminClient,
     copies: PositionCopies,
     sink: SinkGroup,
-    partitions: Iterable[Position] = (),
+    partitions: Iterable[PartitionId] = (),
     *,
     settled: bool = False,
 ) -> Positions:
@@ -73,9 +73,9 @@ def known_positions(
 def _positions(
     copies: PositionCopies,
     sink: SinkGroup,
-    asked: frozenset[Position],
-    found: Mapping[Position, Committed],
-    expired: Mapping[Position, Committed],
+    asked: frozenset[PartitionId],
+    found: Mapping[PartitionId, Committed],
+    expired: Mapping[PartitionId, Committed],
 ) -> Positions:
     known, copied = {**found, **expired}, copies.of(sink)
     ids = {p: copies.topic_id(sink, p) for p, each in known.items() if copied.get(p) == each}
@@ -87,8 +87,8 @@ def _expired(
     admin: AdminClient,
     copies: PositionCopies,
     sink: SinkGroup,
-    gone: Mapping[Position, Committed],
-) -> dict[Position, Committed]:
+    gone: Mapping[PartitionId, Committed],
+) -> dict[PartitionId, Committed]:
     """The copies of missing offsets that are still valid."""
     if not gone:
         return {}
@@ -102,8 +102,8 @@ def _of_present_topics(
     admin: AdminClient,
     copies: PositionCopies,
     sink: SinkGroup,
-    expired: Mapping[Position, Committed],
-) -> dict[Position, Committed]:
+    expired: Mapping[PartitionId, Committed],
+) -> dict[PartitionId, Committed]:
     """Without those of recreated topics, all of whose records are still to be read."""
     ids = topics.ids(admin, {topic for topic, _ in expired})
     ends = topics.ends(admin, expired, committed=False)

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from penstock.kafka.groups import Committed
 from penstock.kafka.partition_offsets import Answers
-from penstock.kafka.topics import Position
+from penstock.kafka.topics import PartitionId
 
 
 @dataclass(frozen=True)
@@ -25,14 +25,14 @@ class Positions:
     for which nothing is committed.
     """
 
-    asked: frozenset[Position] = frozenset()
-    committed: Mapping[Position, Committed] = field(default_factory=dict)
-    topic_ids: Mapping[Position, str] = field(default_factory=dict)
+    asked: frozenset[PartitionId] = frozenset()
+    committed: Mapping[PartitionId, Committed] = field(default_factory=dict)
+    topic_ids: Mapping[PartitionId, str] = field(default_factory=dict)
     """The topic ids of positions, if known: a recreated topic has the same name."""
-    expired: frozenset[Position] = frozenset()
+    expired: frozenset[PartitionId] = frozenset()
     """Positions that the broker has lost, and that a copy still has."""
 
-    def moved(self, to: Mapping[Position, Committed], topic_ids: Mapping[str, str]) -> Positions:
+    def moved(self, to: Mapping[PartitionId, Committed], topic_ids: Mapping[str, str]) -> Positions:
         """After a commit of topics with these ids."""
         ids = {p: topic_ids[p[0]] for p in to if p[0] in topic_ids}
         known = {p: each for p, each in self.topic_ids.items() if p not in to}
@@ -75,19 +75,19 @@ class Snapshot:
     last: the other answers are about these topics, or about earlier ones of the same names."""
 
     positions: Positions
-    begins: Mapping[Position, int]
-    ends: Mapping[Position, int]
+    begins: Mapping[PartitionId, int]
+    ends: Mapping[PartitionId, int]
     """High watermarks: no position can be beyond."""
     topic_ids: Mapping[str, str]
-    tips: Mapping[Position, int] | None = None
+    tips: Mapping[PartitionId, int] | None = None
     """Last stable offsets, if a partition without a position starts there."""
 
-    def starts(self) -> dict[Position, Start]:
+    def starts(self) -> dict[PartitionId, Start]:
         """Where to continue or, if nothing is committed, to start; for no other partition."""
         begun = {p: self._start(p) for p in self._answered() if p not in self.unreachable()}
         return {p: start for p, start in begun.items() if start is not None}
 
-    def _start(self, position: Position) -> Start | None:
+    def _start(self, position: PartitionId) -> Start | None:
         committed = self.positions.committed.get(position)
         if committed is not None and not self._is_former(position):
             return Start(*committed, unsaid=position in self.positions.expired)
@@ -97,18 +97,18 @@ class Snapshot:
         unsaid = committed is not None or self.tips is not None
         return None if first is None else Start(first, metadata, unsaid)
 
-    def _answered(self) -> list[Position]:
+    def _answered(self) -> list[PartitionId]:
         return [
             p
             for p in self.positions.asked
             if p in self.begins and p in self.ends and p[0] in self.topic_ids
         ]
 
-    def _is_former(self, position: Position) -> bool:
+    def _is_former(self, position: PartitionId) -> bool:
         known = self.positions.topic_ids.get(position)
         return known is not None and known != self.topic_ids.get(position[0], known)
 
-    def former(self) -> dict[Position, int]:
+    def former(self) -> dict[PartitionId, int]:
         """Positions in topics that were deleted and recreated since, for which they are not valid.
 
         Includes those of a lease that committed at the very moment when that happened.
@@ -121,12 +121,12 @@ class Snapshot:
         kept = {p: each for p, each in self.positions.committed.items() if p not in former}
         return replace(self.positions, committed=kept)
 
-    def unreachable(self) -> dict[Position, str]:
+    def unreachable(self) -> dict[PartitionId, str]:
         """Positions from which no task can continue, and the error for each."""
         found = {p: self._complaint(p) for p in self._answered()}
         return {p: text for p, text in found.items() if text}
 
-    def _complaint(self, position: Position) -> str:
+    def _complaint(self, position: PartitionId) -> str:
         committed = self.positions.committed.get(position)
         if committed is None or self._is_former(position):
             return ""
@@ -136,7 +136,7 @@ class Snapshot:
         return beyond_text(position, offset, end) if offset > end else ""
 
 
-def deleted_text(position: Position, offset: int, begin: int) -> str:
+def deleted_text(position: PartitionId, offset: int, begin: int) -> str:
     """Records deleted before they were read: never skipped silently."""
     topic, partition = position
     return (
@@ -147,7 +147,7 @@ def deleted_text(position: Position, offset: int, begin: int) -> str:
     )
 
 
-def beyond_text(position: Position, offset: int, end: int) -> str:
+def beyond_text(position: PartitionId, offset: int, end: int) -> str:
     """New records would be skipped silently until the partition has grown that far."""
     topic, partition = position
     return (
@@ -160,13 +160,13 @@ def beyond_text(position: Position, offset: int, end: int) -> str:
 class Questions(Protocol):
     """The requests of a snapshot to Kafka; each may raise KafkaFault."""
 
-    def positions(self, partitions: Iterable[Position]) -> Positions:
+    def positions(self, partitions: Iterable[PartitionId]) -> Positions:
         """What is committed, for these partitions at least."""
 
-    def begins(self, partitions: Iterable[Position]) -> Answers:
+    def begins(self, partitions: Iterable[PartitionId]) -> Answers:
         """The first offsets that partitions still have."""
 
-    def ends(self, partitions: Iterable[Position], *, committed: bool = False) -> Answers:
+    def ends(self, partitions: Iterable[PartitionId], *, committed: bool = False) -> Answers:
         """High watermarks, or last stable offsets."""
 
     def topic_ids(self, topics: Iterable[str]) -> Mapping[str, str]:
@@ -174,7 +174,7 @@ class Questions(Protocol):
 
 
 def take_snapshot(
-    questions: Questions, partitions: Iterable[Position], *, from_end: bool
+    questions: Questions, partitions: Iterable[PartitionId], *, from_end: bool
 ) -> Snapshot:
     """Request everything about these partitions. No lease of the sink may run at that time."""
     wanted = list(partitions)

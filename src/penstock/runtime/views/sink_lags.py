@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from penstock.kafka import partition_offsets
 from penstock.kafka.errors import KafkaFault
 from penstock.kafka.groups import Committed
-from penstock.kafka.topics import Position
+from penstock.kafka.topics import PartitionId
 from penstock.runtime.running.context import Context
 from penstock.runtime.running.sink_plan import subscribed
 from penstock.sdk.errors import ConfigError
@@ -42,9 +42,9 @@ class PartitionLag:
 class _Answer:
     """Kafka's answer: the partitions of each sink, with their first and end offsets."""
 
-    partitions: Mapping[str, list[Position]] = field(default_factory=dict)
-    begins: Mapping[Position, int] = field(default_factory=dict)
-    ends: Mapping[Position, int] = field(default_factory=dict)
+    partitions: Mapping[str, list[PartitionId]] = field(default_factory=dict)
+    begins: Mapping[PartitionId, int] = field(default_factory=dict)
+    ends: Mapping[PartitionId, int] = field(default_factory=dict)
 
 
 class SinkLags:
@@ -112,13 +112,13 @@ class SinkLags:
             partition_offsets.ends(context.admin, everything, committed=True).offsets,
         )
 
-    def _committed(self, name: str) -> dict[Position, Committed]:
+    def _committed(self, name: str) -> dict[PartitionId, Committed]:
         try:
             return self._context.copies.of(self._context.sink_groups.of(name))
         except ConfigError:
             return {}  # its group is not available: it does not run
 
-    def _partitions(self) -> dict[str, list[Position]]:
+    def _partitions(self) -> dict[str, list[PartitionId]]:
         context = self._context
         configs = {name: context.configs.config(name) or {} for name in context.configs.names()}
         sinks = {

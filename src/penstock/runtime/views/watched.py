@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from penstock.kafka.topics import Position
+from penstock.kafka.topics import PartitionId
 from penstock.runtime.errors import NotFound, RequestError
 from penstock.runtime.meters.metrics import ConnectorMeter
 from penstock.runtime.plugins import Plugin
@@ -29,7 +29,7 @@ class Watched:
     meter: ConnectorMeter
     lags: list[PartitionLag] | None
     """The lag of a sink, once known."""
-    owners: Mapping[Position, int]
+    owners: Mapping[PartitionId, int]
     """Which task of a sink has which partition, if known here."""
 
     def lags_of(self, task: int) -> list[PartitionLag] | None:
@@ -88,7 +88,7 @@ class Watch:
             owners=self._owners(name),
         )
 
-    def _owners(self, name: str) -> Mapping[Position, int]:
+    def _owners(self, name: str) -> Mapping[PartitionId, int]:
         runner = self._runner(name)
         return runner.owners if isinstance(runner, SinkRunner) else {}
 

@@ -15,7 +15,7 @@ from penstock.consumers.registry.holder import Holder
 from penstock.consumers.registry.registry import Registry
 from penstock.consumers.topic import Topic
 from penstock.kafka.clients import Connection
-from penstock.kafka.topics import Position
+from penstock.kafka.topics import PartitionId
 
 CONNECTION = Connection("unasked:9092")
 ADMIN: Any = None
@@ -28,7 +28,7 @@ class Half:
     holder = Holder.here()
     fenced = lost = False
 
-    def commit(self, places: Mapping[Position, int]) -> Mapping[Position, int]:
+    def commit(self, places: Mapping[PartitionId, int]) -> Mapping[PartitionId, int]:
         return {position: place for position, place in places.items() if position[1] == 0}
 
     def regain(self, stored: object) -> None: ...
@@ -61,7 +61,7 @@ def test_what_is_not_committed_is_not_registered_and_tried_again(
 class Whole(Half):
     """A right that goes for all."""
 
-    def commit(self, places: Mapping[Position, int]) -> Mapping[Position, int]:
+    def commit(self, places: Mapping[PartitionId, int]) -> Mapping[PartitionId, int]:
         return places
 
 

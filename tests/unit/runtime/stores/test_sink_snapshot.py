@@ -17,7 +17,7 @@ from penstock.kafka.errors import AccessDenied, BrokerUnavailable, KafkaFault
 from penstock.kafka.generation import LAYOUT, MARK
 from penstock.kafka.groups import Committed
 from penstock.kafka.partition_offsets import Answers
-from penstock.kafka.topics import Position
+from penstock.kafka.topics import PartitionId
 from penstock.runtime.config.worker_rules import Rules
 from penstock.runtime.plugins import Plugin, Plugins
 from penstock.runtime.running.scheduler import TURN
@@ -43,12 +43,12 @@ class Nothing(SinkConnector):
 class FakeKafka:
     """Answers as brokers do; ``listed`` is what the cached list of topics says."""
 
-    bounds: dict[Position, tuple[int, int]] = field(default_factory=dict)
-    committed: dict[Position, Committed] = field(default_factory=dict)
-    copied_ids: dict[Position, str] = field(default_factory=dict)
+    bounds: dict[PartitionId, tuple[int, int]] = field(default_factory=dict)
+    committed: dict[PartitionId, Committed] = field(default_factory=dict)
+    copied_ids: dict[PartitionId, str] = field(default_factory=dict)
     ids: dict[str, str] = field(default_factory=dict)
     listed: dict[str, int] = field(default_factory=dict)
-    faults: dict[Position, KafkaFault] = field(default_factory=dict)
+    faults: dict[PartitionId, KafkaFault] = field(default_factory=dict)
 
     def topic(self, name: str, *bounds: tuple[int, int], topic_id: str = "1") -> None:
         self.bounds |= {(name, number): each for number, each in enumerate(bounds)}
@@ -56,15 +56,15 @@ class FakeKafka:
 
     # What is asked in one step. A first offset is found only by those who ask for it by name.
 
-    def positions(self, partitions: Iterable[Position]) -> Positions:
+    def positions(self, partitions: Iterable[PartitionId]) -> Positions:
         wanted = frozenset(partitions)
         found = {p: each for p, each in self.committed.items() if p in wanted}
         return Positions(wanted, found, {p: i for p, i in self.copied_ids.items() if p in found})
 
-    def begins(self, partitions: Iterable[Position]) -> Answers:
+    def begins(self, partitions: Iterable[PartitionId]) -> Answers:
         return self._answers(partitions, 0)
 
-    def ends(self, partitions: Iterable[Position], *, committed: bool = False) -> Answers:
+    def ends(self, partitions: Iterable[PartitionId], *, committed: bool = False) -> Answers:
         return self._answers(partitions, 1)
 
     def topic_ids(self, topics: Iterable[str]) -> dict[str, str]:
@@ -72,13 +72,13 @@ class FakeKafka:
 
     # What looks share.
 
-    def of(self, partitions: Iterable[Position]) -> Answers:
+    def of(self, partitions: Iterable[PartitionId]) -> Answers:
         return self._answers(partitions, 1)
 
     def topics(self) -> dict[str, int]:
         return self.listed
 
-    def _answers(self, partitions: Iterable[Position], side: int) -> Answers:
+    def _answers(self, partitions: Iterable[PartitionId], side: int) -> Answers:
         wanted = [p for p in partitions if p in self.bounds]
         sound = {p: self.bounds[p][side] for p in wanted if p not in self.faults}
         return Answers(sound, {p: self.faults[p] for p in wanted if p in self.faults})
@@ -122,7 +122,7 @@ def base_lease(task: int, limits: Limits) -> Lease:
     return Lease(**{**empty, "task": task, "limits": limits, "membership": STANDING})
 
 
-def plan(runner: SinkRunner) -> dict[Position, int]:
+def plan(runner: SinkRunner) -> dict[PartitionId, int]:
     """Where each partition would begin."""
     return {(a.topic, a.partition): a.offset for lease in leases(runner) for a in lease.assignments}
 

@@ -13,7 +13,7 @@ from penstock.kafka import partition_offsets
 from penstock.kafka.errors import BrokerUnavailable
 from penstock.kafka.partition_offsets import Answers
 from penstock.kafka.sink_copies import SinkGroup
-from penstock.kafka.topics import Position
+from penstock.kafka.topics import PartitionId
 from penstock.runtime.config.override_policy import OverridePolicy
 from penstock.runtime.plugins import Plugins
 from penstock.runtime.running.context import Context
@@ -36,18 +36,18 @@ class Kafka:
 
     def __init__(self) -> None:
         self.ends = {("t", 0): 10, ("t", 1): 5, ("u", 0): 100}
-        self.asked: list[tuple[str, set[Position]]] = []
+        self.asked: list[tuple[str, set[PartitionId]]] = []
         self.answers = threading.Event()
         self.answers.set()
 
-    def end(self, _: object, partitions: Iterable[Position], *, committed: bool) -> Any:
+    def end(self, _: object, partitions: Iterable[PartitionId], *, committed: bool) -> Any:
         assert committed
         return self._answer("ends", partitions, self.ends)
 
-    def begin(self, _: object, partitions: Iterable[Position]) -> Any:
+    def begin(self, _: object, partitions: Iterable[PartitionId]) -> Any:
         return self._answer("begins", partitions, dict.fromkeys(self.ends, 2))
 
-    def _answer(self, what: str, partitions: Iterable[Position], known: Any) -> Any:
+    def _answer(self, what: str, partitions: Iterable[PartitionId], known: Any) -> Any:
         wanted = set(partitions)
         self.asked.append((what, wanted))
         self.answers.wait(10)
