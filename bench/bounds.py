@@ -32,6 +32,8 @@ BOUNDS: dict[str, str] = {
     "objects-to-topic-2": "Not examined yet.",
     "objects-by-record": "Not examined yet.",
     "topic-to-objects": "Not examined yet.",
+    "sql-projection": "Not examined yet.",
+    "sql-join": "Not examined yet.",
     "latency-active": "The task's pause of at most 50 ms between polls, then a transaction's two "
     "round trips. Kafka Connect's task waits for a second whenever it has found nothing.",
     "latency-idle": "At most 0.5 s until the file is looked at. What follows, a message to the "

@@ -55,6 +55,17 @@ MIRROR_MAKER = JarSet(
 )
 
 
+KAFKA_STREAMS = JarSet(
+    "The jars of Kafka Streams",
+    (CONFIGURATION,),
+    _ivy_xml(
+        (
+            *_kafkas("kafka-streams"),
+            ("com.fasterxml.jackson.core", "jackson-databind", "2.20.0"),
+        )
+    ),
+    megabytes=90,
+)
 DEBEZIUM = JarSet(
     "The jars of Debezium",
     (CONFIGURATION,),
@@ -79,6 +90,11 @@ def ensure_connect_jars(java: Java, progress: Progress) -> Path:
 def ensure_mirror_jars(java: Java, progress: Progress) -> Path:
     """Return the folder of MirrorMaker 2's own jars; it runs inside Kafka Connect."""
     return ensure_folder(MIRROR_MAKER, java, progress) / CONFIGURATION
+
+
+def ensure_streams_jars(java: Java, progress: Progress) -> Path:
+    """Return the folder of Kafka Streams' jars."""
+    return ensure_folder(KAFKA_STREAMS, java, progress) / CONFIGURATION
 
 
 def debezium_plugins(folder: Path, java: Java, progress: Progress) -> Path:

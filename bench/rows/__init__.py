@@ -14,6 +14,7 @@ from bench.rows import (
     objects_to_topic,
     offsets,
     rest,
+    sql_queries,
     start_up,
     tables,
     topic_to_file,
@@ -41,5 +42,6 @@ FAMILIES = (
     rest,
     offsets,
     consuming,
+    sql_queries,
 )
 ROWS: dict[str, Row] = {row.name: row for family in FAMILIES for row in family.ROWS}

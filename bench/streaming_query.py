@@ -1,0 +1,112 @@
+"""The bench's queries as Structured Streaming jobs, as a user of Spark would write them by hand.
+
+    python -m bench.streaming_query <bootstrap servers> <folder>
+
+Says that it is ready; answers ``projection IN OUT`` and ``join IN TABLE OUT`` once the query has
+been started, ``many N IN OUT`` once N queries over as many topics run, and ``stop`` once they have
+ended. A replayed batch is written again: its output is at least once.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from penstock.embedded import ensure_jars, find_java
+from penstock.engine.driver.session import LazySession, SparkSettings
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+VIEWS = "pageid STRING, viewtime BIGINT, n INT"
+USERS = "name STRING, city STRING"
+
+
+class Queries:
+    """Jobs in one Spark session with two cores."""
+
+    def __init__(self, brokers: str, folder: Path) -> None:
+        java = find_java()
+        settings = {"spark.master": "local[2]", "spark.sql.shuffle.partitions": "2"}
+        self._session = LazySession(
+            SparkSettings(folder, ensure_jars(java).spark, java.home, settings)
+        )
+        self._folder = folder
+        self._kafka = {"kafka.bootstrap.servers": brokers}
+        self._running: list[StreamingQuery] = []
+
+    @property
+    def _spark(self) -> SparkSession:
+        return self._session.get()
+
+    def start(self) -> None:
+        """Start Spark."""
+        self._spark.range(1).count()
+
+    def projection(self, source: str, target: str) -> None:
+        """Project and filter."""
+        rows = self._rows(self._stream(source), VIEWS).where("n <> 0")
+        value = "to_json(named_struct('PAGE', upper(pageid), 'T', viewtime + n)) AS value"
+        self._write(rows.selectExpr("key", value), target)
+
+    def join(self, source: str, table: str, target: str) -> None:
+        """A stream with a table that is read once, and kept in memory."""
+        raw = self._spark.read.format("kafka").options(**self._kafka, subscribe=table).load()
+        last = raw.groupBy("key").agg({"value": "max"}).toDF("key", "value")
+        users = self._rows(last, USERS).cache()
+        rows = self._rows(self._stream(source), VIEWS).join(users, "key")
+        value = "to_json(named_struct('PAGEID', pageid, 'NAME', name, 'CITY', city)) AS value"
+        self._write(rows.selectExpr("key", value), target)
+
+    def many(self, count: str, source: str, target: str) -> None:
+        """So many projections, each from a topic of its own into one of its own."""
+        for number in range(int(count)):
+            self.projection(f"{source}-{number}", f"{target}-{number}")
+
+    def stop(self) -> None:
+        """End what runs."""
+        for query in self._running:
+            query.stop()
+        self._running = []
+        self._spark.catalog.clearCache()
+
+    def close(self) -> None:
+        """End Spark."""
+        self._session.stop()
+
+    def _stream(self, topic: str) -> DataFrame:
+        options = {"subscribe": topic, "startingOffsets": "earliest"}
+        return self._spark.readStream.format("kafka").options(**self._kafka, **options).load()
+
+    def _rows(self, records: DataFrame, columns: str) -> DataFrame:
+        parsed = records.selectExpr("key", f"from_json(CAST(value AS STRING), '{columns}') AS v")
+        return parsed.select("key", "v.*")
+
+    def _write(self, rows: DataFrame, topic: str) -> None:
+        place = self._folder / f"checkpoint-{topic}"
+        options = {"topic": topic, "checkpointLocation": str(place)}
+        writer = rows.writeStream.format("kafka").options(**self._kafka, **options)
+        self._running.append(writer.start())
+
+
+def main() -> None:
+    """Answer orders until there are no more."""
+    queries = Queries(sys.argv[1], Path(sys.argv[2]))
+    queries.start()
+    _say("ready")
+    for line in sys.stdin:
+        order, *words = line.split()
+        getattr(queries, order)(*words)
+        _say("done")
+    queries.close()
+
+
+def _say(word: str) -> None:
+    sys.stdout.write(f"{word}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
