@@ -32,8 +32,6 @@ BOUNDS: dict[str, str] = {
     "objects-to-topic-2": "Not examined yet.",
     "objects-by-record": "Not examined yet.",
     "topic-to-objects": "Not examined yet.",
-    "sql-projection": "Not examined yet.",
-    "sql-join": "Not examined yet.",
     "latency-active": "The task's pause of at most 50 ms between polls, then a transaction's two "
     "round trips. Kafka Connect's task waits for a second whenever it has found nothing.",
     "latency-idle": "At most 0.5 s until the file is looked at. What follows, a message to the "
@@ -73,4 +71,9 @@ BOUNDS: dict[str, str] = {
     "consume-command": "Python's start, half a second of imports, against a hundredth; then the "
     "client's network thread and the broker, which bound kcat too, beside the thread that makes "
     "columns. On a longer topic the start matters less.",
+    "sql-projection": "Not examined yet.",
+    "sql-join": "Not examined yet.",
+    "spark-files-to-topic": "Not examined yet.",
+    "spark-topic-to-files": "Not examined yet.",
+    "spark-topic-to-parquet": "Not examined yet.",
 }

@@ -3,8 +3,9 @@
     python -m bench.streaming_query <bootstrap servers> <folder>
 
 Says that it is ready; answers ``projection IN OUT`` and ``join IN TABLE OUT`` once the query has
-been started, ``many N IN OUT`` once N queries over as many topics run, and ``stop`` once they have
-ended. A replayed batch is written again: its output is at least once.
+been started, ``many N IN OUT`` once N queries over as many topics run, ``files FOLDER TOPIC``,
+``texts TOPIC FOLDER`` and ``parquet TOPIC FOLDER`` likewise, and ``stop`` once they have ended. A
+batch that is tried again is written to Kafka again: that output is at least once.
 """
 
 from __future__ import annotations
@@ -65,6 +66,18 @@ class Queries:
         for number in range(int(count)):
             self.projection(f"{source}-{number}", f"{target}-{number}")
 
+    def files(self, folder: str, target: str) -> None:
+        """The lines of the text files of a folder."""
+        self._write(self._spark.readStream.text(folder), target)
+
+    def texts(self, source: str, folder: str) -> None:
+        """Values as lines of text files."""
+        self._save(self._stream(source).selectExpr("CAST(value AS STRING)"), "text", folder)
+
+    def parquet(self, source: str, folder: str) -> None:
+        """Rows as parquet files."""
+        self._save(self._rows(self._stream(source), VIEWS), "parquet", folder)
+
     def stop(self) -> None:
         """End what runs."""
         for query in self._running:
@@ -89,6 +102,10 @@ class Queries:
         options = {"topic": topic, "checkpointLocation": str(place)}
         writer = rows.writeStream.format("kafka").options(**self._kafka, **options)
         self._running.append(writer.start())
+
+    def _save(self, rows: DataFrame, form: str, folder: str) -> None:
+        options = {"path": folder, "checkpointLocation": f"{folder}-checkpoint"}
+        self._running.append(rows.writeStream.format(form).options(**options).start())
 
 
 def main() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bench.row import Row
 from bench.rows import (
+    by_hand,
     consuming,
     file_to_topic,
     idle,
@@ -43,5 +44,6 @@ FAMILIES = (
     offsets,
     consuming,
     sql_queries,
+    by_hand,
 )
 ROWS: dict[str, Row] = {row.name: row for family in FAMILIES for row in family.ROWS}

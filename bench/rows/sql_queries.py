@@ -15,17 +15,17 @@ import httpx
 
 from bench import sql_data
 from bench.bed import Bed
-from bench.child import Child
 from bench.connect_jars import ensure_streams_jars
 from bench.deliveries import Expected, deliver
 from bench.kafka_connect import JVM_OPTIONS
 from bench.results import OURS, RowResult, Target
 from bench.rounds import interleaved
 from bench.row import Row
+from bench.streaming import STREAMING, streaming
 from bench.topic import Topic
 from penstock.embedded.kafka_command import LOGGING
 
-STREAMS, STREAMING = "kafka streams", "structured streaming"
+STREAMS = "kafka streams"
 PART = 2
 """So much fewer rows than lines of a file: their JSON is taken apart and put together."""
 STREAMS_PROGRAM = Path(__file__).parents[1] / "peers" / "StreamsQuery.java"
@@ -82,11 +82,11 @@ def join(bed: Bed) -> RowResult:
 
 
 def _compared(bed: Bed, small: Question, large: Question) -> RowResult:
-    with _streams(bed) as streams, _streaming(bed) as streaming:
+    with _streams(bed) as streams, streaming(bed) as spark:
         sides: dict[str, Callable[[Question], float]] = {
             OURS: partial(_rate, bed, _ours(bed), True),
             STREAMS: partial(_rate, bed, streams, True),
-            STREAMING: partial(_rate, bed, streaming, False),
+            STREAMING: partial(_rate, bed, partial(_ordered, spark.ask), False),
         }
         for name, side in sides.items():
             bed.say(f"warm-up of {name}: {side(small):,.0f}")
@@ -211,14 +211,6 @@ def _heard(process: subprocess.Popen[str]) -> None:
         if line.strip() in ("ready", "done"):
             return
     raise RuntimeError(f"kafka streams ended with code {process.wait()}")
-
-
-@contextmanager
-def _streaming(bed: Bed) -> Iterator[Start]:
-    folder = bed.folder / bed.name("streaming")
-    folder.mkdir()
-    with Child("bench.streaming_query", bed.connection.bootstrap_servers, str(folder)) as child:
-        yield partial(_ordered, child.ask)
 
 
 def _ordered(ask: Callable[[str], object], question: Question, target: str) -> End:

@@ -1,0 +1,20 @@
+"""A Structured Streaming job as a user of Spark would write it, as a side of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from bench.bed import Bed
+from bench.child import Child
+
+STREAMING = "structured streaming"
+
+
+@contextmanager
+def streaming(bed: Bed) -> Iterator[Child]:
+    """Spark with two cores, which takes the orders of ``bench.streaming_query``."""
+    folder = bed.folder / bed.name("streaming")
+    folder.mkdir()
+    with Child("bench.streaming_query", bed.connection.bootstrap_servers, str(folder)) as child:
+        yield child
