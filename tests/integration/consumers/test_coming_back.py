@@ -18,6 +18,8 @@ from penstock.kafka.clients import Connection
 from topics import Topics
 from waiting import eventually
 
+pytestmark = pytest.mark.heavy
+
 Visit = Callable[[], None]
 
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 import signal
 from itertools import islice
 
+import pytest
+
 from penstock.kafka import clients, groups
 from penstock.kafka.clients import Connection
 from topics import Topics
+
+pytestmark = pytest.mark.heavy
 
 
 def test_it_ends_and_whoever_has_the_name_by_now_goes_on(

@@ -20,6 +20,8 @@ from penstock.kafka import clients
 from penstock.kafka.clients import Connection
 from topics import Topics
 
+pytestmark = pytest.mark.heavy
+
 COUNT = 10_000
 
 

@@ -11,6 +11,8 @@ from pyspark.sql import SparkSession
 from penstock.engine.frames.errors import WriteError
 from penstock.engine.frames.places import HadoopPlaces, LocalPlaces, Places, exactly_once, places
 
+pytestmark = pytest.mark.heavy
+
 Make = Callable[[Path], Places]
 
 

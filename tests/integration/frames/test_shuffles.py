@@ -11,6 +11,8 @@ from pyspark.sql import functions as sql
 from penstock.engine.frames.errors import ShuffleError
 from penstock.engine.frames.shuffles import refuse_shuffles
 
+pytestmark = pytest.mark.heavy
+
 Make = Callable[[SparkSession], DataFrame]
 
 

@@ -17,6 +17,8 @@ from penstock.runtime.validation import check_process, own_checks
 from topics import Topics
 from waiting import eventually
 
+pytestmark = pytest.mark.heavy
+
 Create = Callable[..., None]
 HANGS = "callback does not return"
 

@@ -23,6 +23,8 @@ from penstock.embedded import jars_folder
 from penstock.embedded.data_folder import claim
 from python_path import with_path
 
+pytestmark = pytest.mark.heavy
+
 NOWHERE = "/nowhere"
 
 
