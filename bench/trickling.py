@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Protocol
 
 from confluent_kafka import KafkaError, Producer
 
@@ -27,10 +28,22 @@ PART_OF_ALL = 0.9
 SINK = {"connector.class": "FileStreamSink", "tasks.max": "1"}
 
 
+class Process(Protocol):
+    """What is measured."""
+
+    @property
+    def label(self) -> str:
+        """For people."""
+
+    @property
+    def pid(self) -> int:
+        """The root of its processes."""
+
+
 class Trickle(ABC):
     """Connectors that are there from the making of this on, until their worker ends."""
 
-    def __init__(self, worker: RestWorker, size: int) -> None:
+    def __init__(self, worker: Process, size: int) -> None:
         self.worker = worker
         self.size = size
         self.late: list[float] = []

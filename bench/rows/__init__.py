@@ -10,6 +10,7 @@ from bench.rows import (
     idle,
     idle_look,
     latency,
+    many_queries,
     memory,
     mirroring,
     objects_to_topic,
@@ -44,6 +45,7 @@ FAMILIES = (
     offsets,
     consuming,
     sql_queries,
+    many_queries,
     by_hand,
 )
 ROWS: dict[str, Row] = {row.name: row for family in FAMILIES for row in family.ROWS}

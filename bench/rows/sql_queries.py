@@ -11,8 +11,6 @@ from functools import partial
 from pathlib import Path
 from typing import IO, cast
 
-import httpx
-
 from bench import sql_data
 from bench.bed import Bed
 from bench.connect_jars import ensure_streams_jars
@@ -21,6 +19,7 @@ from bench.kafka_connect import JVM_OPTIONS
 from bench.results import OURS, RowResult, Target
 from bench.rounds import interleaved
 from bench.row import Row
+from bench.sql_requests import query_id, run_sql
 from bench.streaming import STREAMING, streaming
 from bench.topic import Topic
 from penstock.embedded.kafka_command import LOGGING
@@ -29,7 +28,6 @@ STREAMS = "kafka streams"
 PART = 2
 """So much fewer rows than lines of a file: their JSON is taken apart and put together."""
 STREAMS_PROGRAM = Path(__file__).parents[1] / "peers" / "StreamsQuery.java"
-ANSWER_SECONDS = 120.0
 
 
 End = Callable[[], None]
@@ -138,7 +136,7 @@ def _ours(bed: Bed) -> Start:
             known[topic.name] = name = f"S{len(known)}"
             kind, columns = declared.split(" ", 1)
             given = f"KAFKA_TOPIC='{topic.name}', VALUE_FORMAT='JSON'"
-            _sql(bed, f"CREATE {kind} {name} ({columns}) WITH ({given});")
+            run_sql(bed.penstock, f"CREATE {kind} {name} ({columns}) WITH ({given});")
         return known[topic.name]
 
     def start(question: Question, target: str) -> End:
@@ -149,28 +147,18 @@ def _ours(bed: Bed) -> Start:
         names = [source(*each) for each in zip(question.topics, declared, strict=False)]
         name = f"O{time.time_ns()}"
         select = question.select.format(*names)
-        made = _sql(
-            bed, f"CREATE STREAM {name} WITH (KAFKA_TOPIC='{target}') AS {select} EMIT CHANGES;"
+        given = f"KAFKA_TOPIC='{target}'"
+        made = run_sql(
+            bed.penstock, f"CREATE STREAM {name} WITH ({given}) AS {select} EMIT CHANGES;"
         )
-        query = made[-1]["commandStatus"]["queryId"]
+        query = query_id(made)
         return lambda: _end(bed, query, name)
 
     return start
 
 
 def _end(bed: Bed, query: str, stream: str) -> None:
-    _sql(bed, f"TERMINATE {query}; DROP STREAM {stream};")
-
-
-def _sql(bed: Bed, statements: str) -> list[dict[str, dict[str, str]]]:
-    answer = httpx.post(
-        f"{bed.penstock.client.url}/ksql",
-        json={"ksql": statements, "streamsProperties": {"auto.offset.reset": "earliest"}},
-        timeout=ANSWER_SECONDS,
-    )
-    if not answer.is_success:
-        raise RuntimeError(f"{statements}: {answer.text}")
-    return cast("list[dict[str, dict[str, str]]]", answer.json())
+    run_sql(bed.penstock, f"TERMINATE {query}; DROP STREAM {stream};")
 
 
 @contextmanager
