@@ -106,3 +106,9 @@ def debezium_plugins(folder: Path, java: Java, progress: Progress) -> Path:
         if not jar.name.startswith(OF_THE_WORKER):
             shutil.copy(jar, made)
     return folder
+
+
+def postgres_driver(java: Java, progress: Progress) -> Path:
+    """The jar with which Java reaches PostgreSQL."""
+    (jar,) = (ensure_folder(DEBEZIUM, java, progress) / CONFIGURATION).glob("postgresql-*.jar")
+    return jar

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 from bench.bed import Bed
 from bench.child import Child
@@ -12,9 +13,10 @@ STREAMING = "structured streaming"
 
 
 @contextmanager
-def streaming(bed: Bed) -> Iterator[Child]:
+def streaming(bed: Bed, jars: Sequence[Path] = ()) -> Iterator[Child]:
     """Spark with two cores, which takes the orders of ``bench.streaming_query``."""
     folder = bed.folder / bed.name("streaming")
     folder.mkdir()
-    with Child("bench.streaming_query", bed.connection.bootstrap_servers, str(folder)) as child:
+    given = (bed.connection.bootstrap_servers, str(folder), *map(str, jars))
+    with Child("bench.streaming_query", *given) as child:
         yield child

@@ -1,18 +1,23 @@
 """The bench's queries as Structured Streaming jobs, as a user of Spark would write them by hand.
 
-    python -m bench.streaming_query <bootstrap servers> <folder>
+    python -m bench.streaming_query <bootstrap servers> <folder> [<jar> ...]
 
 Says that it is ready; answers ``projection IN OUT`` and ``join IN TABLE OUT`` once the query has
 been started, ``many N IN OUT`` once N queries over as many topics run, ``files FOLDER TOPIC``,
-``texts TOPIC FOLDER`` and ``parquet TOPIC FOLDER`` likewise, and ``stop`` once they have ended. A
-batch that is tried again is written to Kafka again: that output is at least once.
+``texts TOPIC FOLDER``, ``parquet TOPIC FOLDER`` and ``table TOPIC DATABASE TABLE MODE`` likewise,
+and ``stop`` once they have ended. A batch that is tried again is written to Kafka again: that output
+is at least once.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import psycopg
 
 from penstock.embedded import ensure_jars, find_java
 from penstock.engine.driver.session import LazySession, SparkSettings
@@ -23,17 +28,23 @@ if TYPE_CHECKING:
 
 VIEWS = "pageid STRING, viewtime BIGINT, n INT"
 USERS = "name STRING, city STRING"
+DRIVER = "org.postgresql.Driver"
+LINES = "id: INT, seq: INT, line: STRING"
+MERGED = (
+    "INSERT INTO {0} SELECT DISTINCT ON (id) id, seq, line FROM {1} ORDER BY id, seq DESC "
+    "ON CONFLICT (id) DO UPDATE SET seq = EXCLUDED.seq, line = EXCLUDED.line"
+)
+ADDED = "INSERT INTO {0} SELECT id, seq, line FROM {1}"
 
 
 class Queries:
     """Jobs in one Spark session with two cores."""
 
-    def __init__(self, brokers: str, folder: Path) -> None:
+    def __init__(self, brokers: str, folder: Path, jars: Sequence[Path]) -> None:
         java = find_java()
         settings = {"spark.master": "local[2]", "spark.sql.shuffle.partitions": "2"}
-        self._session = LazySession(
-            SparkSettings(folder, ensure_jars(java).spark, java.home, settings)
-        )
+        every = [*ensure_jars(java).spark, *jars]
+        self._session = LazySession(SparkSettings(folder, every, java.home, settings))
         self._folder = folder
         self._kafka = {"kafka.bootstrap.servers": brokers}
         self._running: list[StreamingQuery] = []
@@ -78,6 +89,24 @@ class Queries:
         """Rows as parquet files."""
         self._save(self._rows(self._stream(source), VIEWS), "parquet", folder)
 
+    def table(self, source: str, database: str, table: str, mode: str) -> None:
+        """Rows into a table: each batch into one beside it, then all of that with one statement."""
+        rows = self._stream(source).selectExpr(
+            f"from_json(CAST(value AS STRING), 'payload STRUCT<{LINES}>').payload AS v"
+        )
+        merge, at = MERGED if mode == "upsert" else ADDED, urlsplit(database)
+        jdbc = f"jdbc:postgresql://{at.hostname}:{at.port}{at.path}"
+        login = {"user": at.username or "", "password": at.password or "", "driver": DRIVER}
+
+        def write(batch: DataFrame, _: int) -> None:
+            batch.write.jdbc(jdbc, f"{table}_batch", "overwrite", login)
+            with psycopg.connect(database) as link:
+                link.execute(merge.format(table, f"{table}_batch").encode())
+
+        place = str(self._folder / f"checkpoint-{table}")
+        writer = rows.select("v.*").writeStream.foreachBatch(write)
+        self._running.append(writer.option("checkpointLocation", place).start())
+
     def stop(self) -> None:
         """End what runs."""
         for query in self._running:
@@ -110,7 +139,7 @@ class Queries:
 
 def main() -> None:
     """Answer orders until there are no more."""
-    queries = Queries(sys.argv[1], Path(sys.argv[2]))
+    queries = Queries(sys.argv[1], Path(sys.argv[2]), [Path(jar) for jar in sys.argv[3:]])
     queries.start()
     _say("ready")
     for line in sys.stdin:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -15,12 +16,13 @@ from psycopg import sql
 
 from bench.bed import Bed
 from bench.child import Child
-from bench.connect_jars import debezium_plugins
+from bench.connect_jars import debezium_plugins, postgres_driver
 from bench.deliveries import LONGEST_SECONDS, Expected, WrongContents, deliver
 from bench.rest_worker import RestWorker
 from bench.results import OURS, RowResult, Target
 from bench.rounds import interleaved
 from bench.row import Row
+from bench.streaming import STREAMING, streaming
 from bench.topic import Topic
 from penstock.client.waiting import raise_if_failed, wait_until
 from penstock.embedded.postgres import USER, EmbeddedPostgres
@@ -82,18 +84,27 @@ def into_table(bed: Bed, mode: str) -> RowResult:
     load = filled(bed, max(1000, bed.scale.lines // PART), mode)
     with database() as postgres, debezium(bed) as peer:
         brokers = bed.connection.bootstrap_servers
-        with Child("bench.table_loop", brokers, postgres.uri) as loop:
+        driver = postgres_driver(bed.java, bed.say)
+        with (
+            Child("bench.table_loop", brokers, postgres.uri) as loop,
+            streaming(bed, [driver]) as spark,
+        ):
             sides: Sides = {
                 OURS: lambda: landed(bed, bed.penstock, postgres, load),
                 SCRIPT: lambda: scripted(bed, loop, postgres, load),
                 DEBEZIUM: lambda: landed(bed, peer, postgres, load),
+                STREAMING: lambda: streamed(bed, spark, postgres, load),
             }
             figures = measured(bed, sides)
     load.topic.delete()
     return RowResult(
         unit="records/s",
         sides=figures,
-        targets=[Target(SCRIPT, at_least=0.8), Target(DEBEZIUM, at_least=2.0)],
+        targets=[
+            Target(SCRIPT, at_least=0.8),
+            Target(DEBEZIUM, at_least=2.0),
+            Target(STREAMING, at_least=2.0),
+        ],
         notes=[f"{DURABLE} One task, JSON with a schema. Ours is exactly once, the others are not"],
     )
 
@@ -169,6 +180,20 @@ def scripted(bed: Bed, loop: Child, postgres: EmbeddedPostgres, load: Load) -> f
         return load.count / seconds
 
 
+def streamed(bed: Bed, spark: Child, postgres: EmbeddedPostgres, load: Load) -> float:
+    """Let a streaming job write the topic; records per second, from its start."""
+    with new_table(bed, postgres, load.mode) as table:
+        try:
+            spark.ask(f"table {load.topic.name} {postgres.uri} {table} {load.mode}")
+            started = time.perf_counter()
+            with psycopg.connect(postgres.uri, autocommit=True) as link:
+                ended = last_written(spark.check, link, table, load.count - 1)
+            check(postgres, table, load)
+            return load.count / (ended - started)
+        finally:
+            spark.ask("stop")
+
+
 def landed(bed: Bed, worker: RestWorker, postgres: EmbeddedPostgres, load: Load) -> float:
     """Let a sink write the topic; records per second, from the request's answer."""
     with new_table(bed, postgres, load.mode) as table:
@@ -178,7 +203,8 @@ def landed(bed: Bed, worker: RestWorker, postgres: EmbeddedPostgres, load: Load)
         try:
             started = worker.create(name, {**config, **made(postgres, table, load.mode)})
             with psycopg.connect(postgres.uri, autocommit=True) as link:
-                ended = last_written(worker, link, name, table, load.count - 1)
+                healthy = partial(raise_if_failed, worker.client, name)
+                ended = last_written(healthy, link, table, load.count - 1)
             check(postgres, table, load)
             return load.count / (ended - started)
         finally:
@@ -186,16 +212,19 @@ def landed(bed: Bed, worker: RestWorker, postgres: EmbeddedPostgres, load: Load)
 
 
 def last_written(
-    worker: RestWorker, link: psycopg.Connection[tuple[object, ...]], name: str, table: str, at: int
+    healthy: Callable[[], None],
+    link: psycopg.Connection[tuple[object, ...]],
+    table: str,
+    at: int,
 ) -> float:
     """When the last record's row was there: all are of one partition, so it comes last."""
     last = sql.SQL("SELECT 1 FROM {} WHERE seq = {}").format(sql.Identifier(table), at)
 
     def full() -> float | None:
-        raise_if_failed(worker.client, name)
+        healthy()
         return time.perf_counter() if link.execute(last).fetchone() else None
 
-    return wait_until(full, f"all rows of {name}", LONGEST_SECONDS, LOOK_SECONDS)
+    return wait_until(full, f"all rows of {table}", LONGEST_SECONDS, LOOK_SECONDS)
 
 
 @contextmanager
