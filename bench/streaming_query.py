@@ -5,8 +5,8 @@
 Says that it is ready; answers ``projection IN OUT`` and ``join IN TABLE OUT`` once the query has
 been started, ``many N IN OUT`` once N queries over as many topics run, ``files FOLDER TOPIC``,
 ``texts TOPIC FOLDER``, ``parquet TOPIC FOLDER`` and ``table TOPIC DATABASE TABLE MODE`` likewise,
-and ``stop`` once they have ended. A batch that is tried again is written to Kafka again: that output
-is at least once.
+and ``stop`` once they have ended. A batch that is tried again is written to Kafka again: that
+output is at least once.
 """
 
 from __future__ import annotations
