@@ -28,6 +28,8 @@ LISTS = "GET /connector-plugins*"
 ONLY_HERE = {
     "* penstock.plugins.*": "a connector that Kafka Connect does not come with",
     "* io.confluent.*": INSTALLED,
+    "* penstock.sql.*": "what runs persistent queries of SQL",
+    "* org.apache.kafka.connect.mirror.*": "not among the jars of the Kafka Connect compared with",
     "* org.apache.kafka.connect.tools.Verifiable*": "Kafka Connect has it, but does not list it",
 }
 
@@ -35,6 +37,8 @@ KNOWN: tuple[Known, ...] = (
     Known("*", "headers.content-type +", "every error is JSON and says so"),
     Known("GET /", "body.penstock_version +", "a version of its own, beside that of the API"),
     Known("GET /?anything=goes", "body.penstock_version +", "the same"),
+    Known("GET /", "body.spark_application_id +", "where to look for it in Spark"),
+    Known("GET /?anything=goes", "body.spark_application_id +", "the same"),
     Known("GET /connectors//status (no name)", "*", JETTY),
     Known("* (a name with a slash)", "*", JETTY),
     # Bodies.
