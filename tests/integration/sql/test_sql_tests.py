@@ -60,6 +60,25 @@ SHOW CONNECTORS;
 --@test: no end
 CREATE STREAM s (n INT) WITH (KAFKA_TOPIC='its-topic', PARTITIONS=1);
 SELECT * FROM s EMIT CHANGES;
+
+--@test: queries that go on
+CREATE STREAM v (u VARCHAR KEY, page VARCHAR) WITH (KAFKA_TOPIC='its-topic', PARTITIONS=2);
+CREATE TABLE u (id VARCHAR PRIMARY KEY, name VARCHAR) WITH (KAFKA_TOPIC='its-topic-users', PARTITIONS=2);
+CREATE STREAM j WITH (KAFKA_TOPIC='its-topic-j', PARTITIONS=1) AS
+  SELECT v.u, page, name FROM v JOIN u ON v.u = u.id EMIT CHANGES;
+CREATE TABLE n WITH (KAFKA_TOPIC='its-topic-n', PARTITIONS=1) AS
+  SELECT name, COUNT(*) AS views FROM j GROUP BY name EMIT CHANGES;
+INSERT INTO u VALUES ('1', 'Ann');
+INSERT INTO u VALUES ('2', 'Ann');
+INSERT INTO v VALUES ('1', 'p1');
+INSERT INTO v VALUES ('3', 'p2');
+INSERT INTO v VALUES ('2', 'p3');
+ASSERT VALUES j (u, page, name) VALUES ('1', 'p1', 'Ann');
+ASSERT VALUES j (u, page, name) VALUES ('2', 'p3', 'Ann');
+ASSERT VALUES n (name, views) VALUES ('Ann', 1);
+ASSERT VALUES n (name, views) VALUES ('Ann', 2);
+TERMINATE ALL;
+SHOW QUERIES;
 """
 PROBLEMS = {
     "another has the same topic": (
@@ -84,7 +103,7 @@ PROBLEMS = {
     ),
     "no connectors": (
         42,
-        "`penstock sql test` runs no connectors and no persistent queries: insert records instead.",
+        "`penstock sql test` runs no connectors: insert records instead.",
     ),
     "no end": (46, "In a test, a query needs an end: add a LIMIT."),
 }
@@ -98,7 +117,7 @@ def test_each_test_ends_as_it_should(
     (tmp_path / "a.sql").write_text(TESTS.replace("its-topic", name))
     connection = Connection(worker.bootstrap_servers)
     outcomes = list(run_cases(cases_in(tmp_path), connection, worker.spark))
-    assert len(outcomes) == 10
+    assert len(outcomes) == 11
     problems = {each.case.name: each for each in outcomes if each.problem}
     found = {
         title: (each.line, each.problem.replace(name, "its-topic"))

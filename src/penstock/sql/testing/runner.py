@@ -6,14 +6,15 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NoReturn
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, cast
 
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
 from penstock.kafka import clients, topics
 from penstock.kafka.clients import Connection
-from penstock.sdk.errors import PenstockError, UserError
+from penstock.sdk.errors import PenstockError
 from penstock.sql.errors import StatementError
 from penstock.sql.grammar.parser import Parsed
 from penstock.sql.grammar.splitting import pieces
@@ -22,9 +23,12 @@ from penstock.sql.running.results import Printed, Rows
 from penstock.sql.running.session import SqlSession
 from penstock.sql.statements.queries import PrintTopic, Select
 from penstock.sql.testing.cases import Case
+from penstock.sql.testing.local_queries import LocalQueries
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from penstock.sql.connecting.connect_api import Connect
 
 _numbers = itertools.count()
 
@@ -46,22 +50,27 @@ def run_cases(
     for case in cases:
         before = set(topics.all_topics(admin))
         name = f"penstock-sql-test-{next(_numbers)}"
-        with closing(Home(_no_connectors, lambda: connection, spark, name)) as home:
-            outcome = _outcome(SqlSession(home, scripts=False), case)
+        outcome = _run_case(case, connection, spark, name)
         _delete(admin, set(topics.all_topics(admin)) - before)
         yield outcome
 
 
-def _no_connectors() -> NoReturn:
-    raise UserError(
-        "`penstock sql test` runs no connectors and no persistent queries: insert records instead."
-    )
+def _run_case(
+    case: Case, connection: Connection, spark: Callable[[], SparkSession], catalog: str
+) -> Outcome:
+    with TemporaryDirectory(prefix="penstock-sql-test-") as folder:
+        queries = LocalQueries(connection, spark, folder)
+        connect = cast("Connect", queries)
+        with closing(Home(lambda: connect, lambda: connection, spark, catalog)) as home:
+            return _outcome(SqlSession(home, scripts=False), case, queries)
 
 
-def _outcome(session: SqlSession, case: Case) -> Outcome:
+def _outcome(session: SqlSession, case: Case, queries: LocalQueries) -> Outcome:
     for piece in pieces(case.script):
         try:
             _run(session, session.parsed(piece))
+            # So that every record is a change of its own, as it comes.
+            queries.catch_up()
         except (PenstockError, ModuleNotFoundError) as error:
             return _failed(Outcome(case, piece.line), str(error))
     if case.expected is not None:
