@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
 
@@ -30,7 +30,7 @@ def trickle(bed: Bed, make: Make, usual: int, *, exactly_once: bool) -> RowResul
         if exactly_once:
             support = {"exactly.once.source.support": "enabled"}
             workers[EXACTLY_ONCE] = stack.enter_context(bed.new_kafka_connect(support))
-        sides = {name: _warm(bed, make(bed, worker, size)) for name, worker in workers.items()}
+        sides, left_out = _warm_sides(bed, {n: make(bed, w, size) for n, w in workers.items()})
         figures = interleaved(
             bed.scale.rounds,
             {name: partial(side.p50, seconds) for name, side in sides.items()},
@@ -44,9 +44,24 @@ def trickle(bed: Bed, make: Make, usual: int, *, exactly_once: bool) -> RowResul
             f"{size} connectors, each with a record a second, until it is there to be read. Kafka "
             "Connect as it comes: at least once. Goals beside this one: p95 and CPU at most its.",
             *(f"{name}: {side.cost()}" for name, side in sides.items()),
+            *(f"{name} did not keep up, and was not measured." for name in left_out),
         ],
         details={name: side.details() for name, side in sides.items()},
     )
+
+
+def _warm_sides(bed: Bed, made: Mapping[str, Trickle]) -> tuple[dict[str, Trickle], list[str]]:
+    """Those that keep up, and the names of the others, which have nothing to do any more."""
+    left_out: list[str] = []
+    for name, side in made.items():
+        try:
+            _warm(bed, side)
+        except TimeoutError as error:
+            if name in (OURS, CONNECT):
+                raise
+            bed.say(f"{error}: left out")
+            left_out.append(name)
+    return {name: side for name, side in made.items() if name not in left_out}, left_out
 
 
 def _warm(bed: Bed, side: Trickle) -> Trickle:
