@@ -25,6 +25,16 @@ class Commits:
         context = contextvars.copy_context()
         self._under_way = self._thread.submit(context.run, self._timed, commit), then
 
+    def run(self, commit: Callable[[], None], then: Callable[[], None]) -> None:
+        """A commit on this thread, after the previous one; ``then`` is called once it is done.
+
+        For where nothing could be done meanwhile: handing it to a thread and waiting for that costs
+        more than the rest of a small transaction.
+        """
+        self.settle()
+        self._timed(commit)
+        then()
+
     def _timed(self, commit: Callable[[], None]) -> None:
         commit()
         self.ended = time.monotonic()

@@ -210,9 +210,15 @@ class LeaseLoop(ABC, Generic[L]):
         return paced
 
     def _begin_commit(
-        self, began: float, commit: Callable[[], None], then: Callable[[], None]
+        self,
+        began: float,
+        commit: Callable[[], None],
+        then: Callable[[], None],
+        *,
+        here: bool = False,
     ) -> None:
-        """Start a commit in the background, whose first part began at that time.
+        """Start a commit in the background, whose first part began at that time; or, ``here``,
+        carry it out at once.
 
         What was counted so far counts as moved once it has succeeded; ``then`` is called first.
         """
@@ -224,7 +230,7 @@ class LeaseLoop(ABC, Generic[L]):
             self._progress.step()
             self._progress.count_commit(records, payload_bytes, self._commits.ended - began)
 
-        self._commits.begin(commit, committed)
+        (self._commits.run if here else self._commits.begin)(commit, committed)
         self._begin_anew()
 
     def _begin_anew(self) -> None:

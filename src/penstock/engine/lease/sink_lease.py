@@ -124,9 +124,7 @@ class SinkLoop(LeaseLoop[SinkLease]):
             self._progress.note(dry=not batches and not self._held)
             # Without records, the reader may still have moved, past markers and aborted records.
             if not batches or self._commit_due(dry=False):
-                self._commit_reached(task, reader)
-            if not batches:
-                self._commits.settle()
+                self._commit_reached(task, reader, here=not batches)
         self._raise_if_orphaned()
         self._commit_reached(task, reader)
         self._commits.settle()
@@ -303,11 +301,13 @@ class SinkLoop(LeaseLoop[SinkLease]):
             if not self._held:
                 break
 
-    def _commit_reached(self, task: SinkTask, reader: TopicReader) -> None:
+    def _commit_reached(self, task: SinkTask, reader: TopicReader, *, here: bool = False) -> None:
         """Commit the reader's offsets: everything it has read has been put."""
-        self._commit_ends(task, reader.reached)
+        self._commit_ends(task, reader.reached, here=here)
 
-    def _commit_ends(self, task: SinkTask, reached: Mapping[PartitionId, int]) -> None:
+    def _commit_ends(
+        self, task: SinkTask, reached: Mapping[PartitionId, int], *, here: bool = False
+    ) -> None:
         self._commits.settle()
         self._held = False
         ends = {
@@ -319,7 +319,7 @@ class SinkLoop(LeaseLoop[SinkLease]):
             began = time.monotonic()
             safe = self._safe(as_flushed(self._retrying(task.flush)), ends)
             if safe or self._dead.waiting_bytes:
-                self._commit(safe, began)
+                self._commit(safe, began, here=here)
             else:
                 self._began = None
 
@@ -332,7 +332,9 @@ class SinkLoop(LeaseLoop[SinkLease]):
         self._held = any(safe[position][0] < end for position, end in ends.items())
         return {p: moved for p, moved in safe.items() if moved != before.get(p)}
 
-    def _commit(self, ends: dict[PartitionId, Committed], began: float) -> None:
+    def _commit(
+        self, ends: dict[PartitionId, Committed], began: float, *, here: bool = False
+    ) -> None:
         lease, size, letters = self._lease, self._dead.waiting_bytes, self._dead.take_letters()
         offsets = [(*position, *committed) for position, committed in ends.items()]
         groups = [GroupOffsets(lease.group_metadata, offsets)] if offsets else []
@@ -350,7 +352,7 @@ class SinkLoop(LeaseLoop[SinkLease]):
                 self._given[position] = ends[position][0], self._given[position][1]
 
         repeated = self._repeated(self._paced(size, None, commit))
-        self._begin_commit(began, repeated, committed)
+        self._begin_commit(began, repeated, committed, here=here)
 
     def _repeated(self, commit: Callable[[], None]) -> Callable[[], None]:
         """``commit``, repeated if it was rolled back: everything in it is still there."""

@@ -102,7 +102,8 @@ class SourceLoop(LeaseLoop[SourceLease]):
             for batch in batches:
                 self._produce(task, producer, batch)
             if self._commit_due(dry=not batches):
-                self._commit(task, producer)
+                # With nothing to do meanwhile, another thread would only cost.
+                self._commit(task, producer, here=not batches)
             pause = self._pauses.after(dry=not batches)
             if not batches:
                 self._commits.settle()
@@ -253,7 +254,7 @@ class SourceLoop(LeaseLoop[SourceLease]):
         ordered = in_order(partition, self._lease.partition_keys)
         return offset_key(self._lease.connector, ordered), ordered, moved
 
-    def _commit(self, task: SourceTask, producer: Transactions) -> None:
+    def _commit(self, task: SourceTask, producer: Transactions, *, here: bool = False) -> None:
         if self._began is None:
             return
         lease, pending, records = self._lease, self._pending, self._records
@@ -267,7 +268,7 @@ class SourceLoop(LeaseLoop[SourceLease]):
 
         commit = partial(self._deliver, producer, self._bytes, offsets, [])
         paced = self._paced(self._bytes, self._began, commit)
-        self._begin_commit(time.monotonic(), paced, committed)
+        self._begin_commit(time.monotonic(), paced, committed, here=here)
         self._pending = {}
 
 

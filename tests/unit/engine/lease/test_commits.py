@@ -41,6 +41,24 @@ def test_an_error_comes_when_it_is_settled_and_only_once() -> None:
     commits.close()
 
 
+def test_a_commit_on_the_own_thread_comes_after_the_one_before() -> None:
+    commits, done = Commits(), list[object]()
+    commits.begin(lambda: done.append("first"), lambda: done.append("first is done"))
+    commits.run(lambda: done.append(threading.current_thread()), lambda: done.append("done"))
+    assert done == ["first", "first is done", threading.current_thread(), "done"]
+    assert commits.ended > 0
+    commits.close()
+
+
+def test_an_error_on_the_own_thread_comes_at_once() -> None:
+    commits, done = Commits(), list[str]()
+    with pytest.raises(OSError, match="refused"):
+        commits.run(_fail, lambda: done.append("never"))
+    commits.settle()
+    assert done == []
+    commits.close()
+
+
 def test_closing_waits_and_counts_what_is_in() -> None:
     commits, done = Commits(), list[str]()
     commits.begin(lambda: None, lambda: done.append("in"))
