@@ -48,7 +48,7 @@ class StringConverter(Converter):
     def encode(self, array: pa.Array, field: pa.Field) -> pa.Array:
         texts = self._texts(array, field)
         if self._encoding == "utf-8":
-            return texts.cast(pa.binary())
+            return texts.view(pa.binary())  # the same bytes; a cast takes as long as a small batch
         return pa.array([_encoded(t, self._encoding) for t in texts.to_pylist()], pa.binary())
 
     def decode(self, data: pa.Array) -> list[Decoded]:
@@ -73,7 +73,7 @@ class StringConverter(Converter):
         if kind in _NOT_TEXT and not (schema and schema.logical):
             refuse(array, f"StringConverter cannot write {kind}", f"{self._side}.converter")
             return pa.nulls(len(array), pa.string())
-        return array.cast(pa.string())
+        return array if array.type == pa.string() else array.cast(pa.string())
 
 
 _FLOATS = (SchemaType.FLOAT32, SchemaType.FLOAT64)
