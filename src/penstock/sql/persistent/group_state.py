@@ -126,7 +126,7 @@ _admins: dict[str, GroupAdmin] = {}
 
 def _whole_end(connection: Connection, topic: str) -> int:
     """Where the topic ends, once all transactions in it have ended."""
-    admin = _admins.setdefault(repr(connection), clients.admin(connection))
+    admin = _admin(connection)
     end = _end(admin, topic, committed=False)
     deadline = time.monotonic() + MARKERS_SECONDS
     while _end(admin, topic, committed=True) < end:
@@ -134,6 +134,14 @@ def _whole_end(connection: Connection, topic: str) -> int:
             raise BrokerUnavailable(f"a transaction in topic {topic} does not end")
         time.sleep(PAUSE)
     return end
+
+
+def _admin(connection: Connection) -> GroupAdmin:
+    """Kept for the next turns of this process."""
+    name = repr(connection)
+    if name not in _admins:
+        _admins[name] = clients.admin(connection)
+    return _admins[name]
 
 
 def _end(admin: GroupAdmin, topic: str, *, committed: bool) -> int:
