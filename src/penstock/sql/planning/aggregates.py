@@ -8,12 +8,12 @@ the expressions of GROUP BY, ``FOLDED`` with the aggregates, and ``WINDOW`` with
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from penstock.sql.catalog.source import WINDOW_BOUNDS, Source
 from penstock.sql.errors import NotSupportedYet, StatementError
-from penstock.sql.planning.expressions import Expressions, children, is_aggregate
+from penstock.sql.planning.expressions import Expressions, children, is_aggregate, with_parts
 from penstock.sql.planning.folds import OF_ITS_ARGUMENT, Folding, folding
 from penstock.sql.planning.troubles import Troubles, either
 from penstock.sql.planning.windows import TimeWindow, time_window
@@ -119,12 +119,7 @@ class Aggregating:
             return self._folded(each)
         if isinstance(each, ex.Column):
             return self._bound(each)
-        if isinstance(each, tuple):
-            return tuple(map(self._over_groups, each))
-        if isinstance(each, ex.Expression) and is_dataclass(each):
-            changed = {f.name: self._over_groups(getattr(each, f.name)) for f in fields(each)}
-            return replace(each, **changed)
-        return each
+        return with_parts(each, self._over_groups)
 
     def _bound(self, column: ex.Column) -> ex.Column:
         if column.relation == WINDOW:
@@ -151,11 +146,7 @@ def _before(each: Any) -> Any:
     """The same of the time before the turn."""
     if isinstance(each, ex.Column) and each.relation == FOLDED:
         return replace(each, relation=BEFORE)
-    if isinstance(each, tuple):
-        return tuple(map(_before, each))
-    if isinstance(each, ex.Expression) and is_dataclass(each):
-        return replace(each, **{f.name: _before(getattr(each, f.name)) for f in fields(each)})
-    return each
+    return with_parts(each, _before)
 
 
 def refuse_unless_groupable(query: Query, source: Source) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
 
 from penstock.sql.planning.folds import FOLDS
 from penstock.sql.planning.functions import AGGREGATES, TEXT, spark_call
@@ -149,6 +151,16 @@ def children(each: ex.Expression) -> list[ex.Expression]:
     for value in vars(each).values():
         found += _nested(value)
     return found
+
+
+def with_parts(each: Any, change: Callable[[Any], Any]) -> Any:
+    """The same with ``change`` applied to whatever is directly within it."""
+    if isinstance(each, tuple):
+        return tuple(change(part) for part in each)
+    if isinstance(each, ex.Expression) and is_dataclass(each):
+        changed = {f.name: change(getattr(each, f.name)) for f in fields(each)}
+        return replace(each, **changed)
+    return each
 
 
 def _nested(value: object) -> list[ex.Expression]:

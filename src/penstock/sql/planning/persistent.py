@@ -19,7 +19,7 @@ from penstock.sql.planning.aggregates import (
     is_bound,
     refuse_unless_groupable,
 )
-from penstock.sql.planning.expressions import Expressions
+from penstock.sql.planning.expressions import Expressions, with_parts
 from penstock.sql.planning.queries import FindSource
 from penstock.sql.planning.troubles import Troubles
 from penstock.sql.statements import expressions as ex
@@ -204,12 +204,7 @@ class _Planner:
             column = each if each.relation in self._sources else self._column(each)
             self._used.add((column.relation, column.name))
             return column
-        if isinstance(each, tuple):
-            return tuple(self._resolved(part) for part in each)
-        if isinstance(each, ex.Expression) and is_dataclass(each):
-            changed = {f.name: self._resolved(getattr(each, f.name)) for f in fields(each)}
-            return replace(each, **changed)
-        return each
+        return with_parts(each, self._resolved)
 
     def _column(self, column: ex.Column) -> ex.Column:
         if column.relation and column.relation not in self._aliases.values():
