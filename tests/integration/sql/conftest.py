@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -32,3 +33,9 @@ def penstock(
 ) -> Commands:
     """The command, which finds the broker in its environment."""
     return Commands(broker.bootstrap_servers, monkeypatch, capsysbinary)
+
+
+@pytest.fixture
+def sink(name: str) -> str:
+    """A name for what comes out: the query's id, and so its connector, has it."""
+    return re.sub(r"\W", "_", name).upper()

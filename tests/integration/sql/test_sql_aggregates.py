@@ -29,11 +29,6 @@ EARLIEST = "SET 'auto.offset.reset'='earliest';"
 Rows = list[tuple[object, ...]]
 
 
-@pytest.fixture
-def sink(name: str) -> str:
-    return re.sub(r"\W", "_", name).upper()
-
-
 def become(typed: Typing, connectors: ConnectClient, table: str, wanted: Rows) -> None:
     """Wait until a table has these rows."""
 

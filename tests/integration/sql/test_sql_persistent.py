@@ -23,12 +23,6 @@ Column = list[tuple[object, ...]]
 
 
 @pytest.fixture
-def sink(name: str) -> str:
-    """A name for what comes out: the query's id, and so its connector, has it."""
-    return re.sub(r"\W", "_", name).upper()
-
-
-@pytest.fixture
 def becomes(
     typed: Typing, topics: Topics, connectors: ConnectClient
 ) -> Callable[[str, Column], None]:
