@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from penstock.sdk.frames import TopicRange
+from penstock.sql.persistent.added_columns import with_columns
 from penstock.sql.persistent.group_state import MARK, NEVER, GroupState, Mark
 from penstock.sql.persistent.table_join import opened, store_root
 from penstock.sql.persistent.table_reading import TableTopic
@@ -151,20 +152,12 @@ def _staged(
 
 def with_times(records: DataFrame, access: StateAccess) -> DataFrame:
     """Records with ``STREAM_TIMES``."""
-    return _with(records, _AddTimes(access), STREAM_TIMES)
+    return with_columns(records, _AddTimes(access), STREAM_TIMES)
 
 
 def with_state(groups: DataFrame, access: StateAccess) -> DataFrame:
     """Groups with ``STATE_COLUMNS``, and further rows that are records of the state."""
     from pyspark.sql.pandas.types import to_arrow_schema
 
-    return _with(groups, _AddState(access, to_arrow_schema(groups.schema)), STATE_COLUMNS)
-
-
-def _with(frame: DataFrame, stage: _AddTimes | _AddState, added: dict[str, str]) -> DataFrame:
-    from pyspark.sql.types import StructField, StructType, _parse_datatype_string
-
-    # A count, for example, is never NULL, but notes have none.
-    given = [StructField(each.name, each.dataType) for each in frame.schema.fields]
-    fields = [StructField(name, _parse_datatype_string(kind)) for name, kind in added.items()]
-    return frame.mapInArrow(stage, StructType([*given, *fields]))
+    stage = _AddState(access, to_arrow_schema(groups.schema))
+    return with_columns(groups, stage, STATE_COLUMNS)

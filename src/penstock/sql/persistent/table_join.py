@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from penstock.kafka.errors import BrokerUnavailable
 from penstock.sql.errors import StatementError
+from penstock.sql.persistent.added_columns import with_columns
 from penstock.sql.persistent.table_reading import JoinedTable, TableTopic
 from penstock.sql.persistent.table_store import TableRow, TableStore
 from penstock.sql.planning.turn_text import JOIN_KEY, TABLE_COLUMNS, TIME
@@ -115,10 +116,7 @@ def _with_rows(batch: pa.RecordBatch, rows: list[TableRow | None]) -> pa.RecordB
 
 def with_table(frame: DataFrame, lookup: Lookup) -> DataFrame:
     """``frame`` with the columns of the table's record, which are NULL where there is none."""
-    from pyspark.sql.types import StructField, StructType, _parse_datatype_string
-
-    added = [StructField(n, _parse_datatype_string(kind)) for n, kind in TABLE_COLUMNS.values()]
-    return frame.mapInArrow(lookup, StructType([*frame.schema.fields, *added]))
+    return with_columns(frame, lookup, dict(TABLE_COLUMNS.values()))
 
 
 # Where tables are, in this process.
