@@ -6,7 +6,6 @@ import os
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
 
 from penstock.embedded import kafka_log
 from penstock.embedded.data_folder import claim, log_dir, was_killed
@@ -14,12 +13,17 @@ from penstock.embedded.errors import BrokerStartFailed, EmbeddedError
 from penstock.embedded.ivy import Progress
 from penstock.embedded.jars import Jars
 from penstock.embedded.java import Java
-from penstock.embedded.kafka_command import format_command, server_command
-from penstock.embedded.locks import FileLock
+from penstock.embedded.kafka_command import controller_command, format_command, server_command
+from penstock.embedded.locks import POLL_SECONDS, FileLock
 from penstock.embedded.ports import HOST, Ports, choose_ports, free_port
 from penstock.embedded.process import WatchedProcess
 from penstock.embedded.readiness import Probe
-from penstock.embedded.server_properties import RECOVERY, SESSION, render, server_properties
+from penstock.embedded.server_properties import (
+    SESSION,
+    controller_properties,
+    render,
+    server_properties,
+)
 
 
 class EmbeddedBroker:
@@ -105,12 +109,7 @@ class EmbeddedBroker:
         self.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     def _release(self) -> None:
@@ -123,31 +122,37 @@ class EmbeddedBroker:
         log_start = kafka_log.rotate(self.log)
         if SESSION not in self._extra and was_killed(self.data_dir):
             self._recover(lock, deadline, log_start)
-        settings = self._write_settings(self._ports, self._extra)
+        properties = server_properties(log_dir(self.data_dir), self._ports, self._extra)
+        settings = self._write(properties)
         if not (log_dir(self.data_dir) / "meta.properties").exists():
             progress(f"preparing the data folder {self.data_dir}")
             self._format(settings, deadline, log_start)
         progress(f"starting Kafka on {self.bootstrap_servers}")
-        self._run(lock, settings)
+        self._run(lock, server_command(self._java, self._jars, settings))
         self._wait_until_ready(self.bootstrap_servers, deadline, log_start)
         progress(f"Kafka is ready on {self.bootstrap_servers}")
 
     def _recover(self, lock: FileLock, deadline: float, log_start: int) -> None:
-        """Start and stop it once where no client looks, with a session that expires soon."""
-        broker = free_port()
-        ports = Ports(broker, free_port(other_than=broker))
-        self._run(lock, self._write_settings(ports, RECOVERY))
-        self._wait_until_ready(f"{HOST}:{ports.broker}", deadline, log_start)
+        """Run the controller alone, until it has given up the broker that was killed.
+
+        Before that it would not let the next one in. Nor may that run meanwhile: it would lead its
+        partitions, begin to finish transactions, and lose its partitions in the middle, which Kafka
+        4.3 takes for a reason not to write into them how the transactions ended: they would hang.
+        """
+        settings = self._write(controller_properties(log_dir(self.data_dir), free_port()))
+        self._run(lock, controller_command(self._java, self._jars, settings))
+        while not kafka_log.is_fenced(self.log, log_start):
+            self._check_starting(deadline, log_start)
+            time.sleep(POLL_SECONDS)
         assert self._process is not None  # noqa: S101 (it runs)
         self._process.stop(max(1.0, deadline - time.monotonic()))
 
-    def _run(self, lock: FileLock, settings: Path) -> None:
-        self._process = WatchedProcess(server_command(self._java, self._jars, settings), self.log)
+    def _run(self, lock: FileLock, command: list[str]) -> None:
+        self._process = WatchedProcess(command, self.log)
         lock.tell(pid=os.getpid(), java=self.pid)
 
-    def _write_settings(self, ports: Ports, extra: Mapping[str, str]) -> Path:
+    def _write(self, properties: Mapping[str, str]) -> Path:
         settings = self.data_dir / "server.properties"
-        properties = server_properties(log_dir(self.data_dir), ports, extra)
         settings.write_text(render(properties), encoding="ascii")
         return settings
 
@@ -159,10 +164,13 @@ class EmbeddedBroker:
     def _wait_until_ready(self, address: str, deadline: float, log_start: int) -> None:
         probe = Probe(address)
         while not probe.answered():
-            if not self.alive():
-                raise self._failed("ended while starting", log_start)
-            if time.monotonic() > deadline:
-                raise self._failed("did not answer in time", log_start)
+            self._check_starting(deadline, log_start)
+
+    def _check_starting(self, deadline: float, log_start: int) -> None:
+        if not self.alive():
+            raise self._failed("ended while starting", log_start)
+        if time.monotonic() > deadline:
+            raise self._failed("did not answer in time", log_start)
 
     def _failed(self, what: str, log_start: int) -> BrokerStartFailed:
         quoted = kafka_log.quote(self.log, log_start) or "(its log is empty)"

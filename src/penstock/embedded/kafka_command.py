@@ -20,6 +20,10 @@ LOGGING = (
     "-Dorg.slf4j.simpleLogger.dateTimeFormat=yyyy-MM-dd HH:mm:ss.SSS",
 )
 
+REGISTRATIONS = (
+    "-Dorg.slf4j.simpleLogger.log.org.apache.kafka.controller.ClusterControlManager=info"
+)
+
 
 def format_command(java: Java, jars: Jars, settings: Path) -> list[str]:
     """Return the command that prepares a data folder, or finishes preparing it."""
@@ -30,6 +34,11 @@ def format_command(java: Java, jars: Jars, settings: Path) -> list[str]:
 def server_command(java: Java, jars: Jars, settings: Path) -> list[str]:
     """Return the command that is the broker; PENSTOCK_BROKER_HEAP sets its largest heap."""
     return _java(java, jars, *_heap(), "kafka.Kafka", str(settings))
+
+
+def controller_command(java: Java, jars: Jars, settings: Path) -> list[str]:
+    """Return the command that is the controller alone, which logs what it knows of brokers."""
+    return _java(java, jars, *_heap(), REGISTRATIONS, "kafka.Kafka", str(settings))
 
 
 def largest_heap() -> str:

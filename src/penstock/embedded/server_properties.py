@@ -23,8 +23,8 @@ SINGLE_NODE = {
     "share.coordinator.state.topic.min.isr": "1",
     "share.coordinator.state.topic.num.partitions": "4",
     "group.initial.rebalance.delay.ms": "0",
-    # Nobody could take over from a broker that was frozen, on a laptop that slept for example. If
-    # the controller took its partitions away meanwhile, Kafka 4.3 would end transactions without
+    # No other broker could take over from one that was frozen, on a laptop that slept for example.
+    # If the controller took its partitions away meanwhile, Kafka 4.3 would end transactions without
     # writing so into them, and they would hang for ever.
     SESSION: "86400000",
     "auto.create.topics.enable": "true",
@@ -33,8 +33,11 @@ SINGLE_NODE = {
     "replica.fetch.max.bytes": str(LARGEST_MESSAGE),
 }
 
-RECOVERY = {SESSION: "1000", "broker.heartbeat.interval.ms": "200"}
-"""After a kill a broker is let in only when the session of its former self has expired."""
+CONTROLLER_ALONE = {
+    "process.roles": "controller",
+    SESSION: "1000",
+    "broker.heartbeat.interval.ms": "200",
+}
 
 
 def server_properties(log_dir: Path, ports: Ports, extra: Mapping[str, str]) -> dict[str, str]:
@@ -46,6 +49,17 @@ def server_properties(log_dir: Path, ports: Ports, extra: Mapping[str, str]) -> 
         "advertised.listeners": f"PLAINTEXT://{HOST}:{ports.broker}",
         "log.dirs": str(log_dir),
         **extra,
+    }
+
+
+def controller_properties(log_dir: Path, port: int) -> dict[str, str]:
+    """Return the settings of the node's controller alone, for which a session expires soon."""
+    return {
+        **SINGLE_NODE,
+        **CONTROLLER_ALONE,
+        "controller.quorum.voters": f"1@{HOST}:{port}",
+        "listeners": f"CONTROLLER://{HOST}:{port}",
+        "log.dirs": str(log_dir),
     }
 
 

@@ -7,6 +7,7 @@ library takes whole arrays of messages, which point into Arrow's buffers.
 from __future__ import annotations
 
 import ctypes
+from contextlib import suppress
 from typing import Any, Final
 
 import numpy as np
@@ -17,6 +18,7 @@ from confluent_kafka import KafkaError, KafkaException, Producer
 from penstock.kafka import librdkafka
 from penstock.kafka.librdkafka import MESSAGE, handle
 
+_TAKES_COLUMNS: Final = "_takes_columns"
 _ANY_PARTITION: Final = -1
 _COPY: Final = 0x2
 """The library copies what the messages point to, so our columns can be freed right away."""
@@ -26,8 +28,13 @@ _NOTHING: Final = ctypes.create_string_buffer(1)
 
 
 def takes_columns(producer: Producer) -> bool:
-    """Whether ``ColumnQueue`` works with this producer."""
-    return librdkafka.available() and librdkafka.holds(producer)
+    """Whether ``ColumnQueue`` works with this producer. Found out once for each."""
+    known = getattr(producer, _TAKES_COLUMNS, None)
+    if known is None:
+        known = librdkafka.available() and librdkafka.holds(producer)
+        with suppress(AttributeError):  # one of another class
+            setattr(producer, _TAKES_COLUMNS, known)
+    return bool(known)
 
 
 class ColumnQueue:

@@ -35,7 +35,7 @@ class Joined:
     """Part of every transaction: the broker rejects the transaction if this is out of date."""
 
 
-class Membership:
+class GroupMember:
     """One member of the worker group. Thread-safe."""
 
     def __init__(

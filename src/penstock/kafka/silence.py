@@ -1,4 +1,4 @@
-"""Notices that a client gives nothing at all, so that it is told to fetch anew.
+"""Notices that a client gives nothing at all, so that it is told to fetch again.
 
 A client says when it has come to the end of a partition. After a broker did not answer for a while
 one may stop fetching without a word, and would go on waiting beside new records for ever.
@@ -22,7 +22,7 @@ class Silence:
         self._since = time.monotonic()
 
     def too_long(self) -> bool:
-        """Whether it is time to fetch anew; counts from the start again if so."""
+        """Whether it is time to fetch again; counts from the start again if so."""
         if time.monotonic() - self._since < SILENCE_SECONDS:
             return False
         self.end()

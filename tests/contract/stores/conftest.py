@@ -13,7 +13,8 @@ from penstock.kafka import clients
 from penstock.kafka.clients import Connection, GroupAdmin
 from penstock.kafka.compacted_log import CompactedLog
 from penstock.runtime.cluster.assigner import Assigner
-from penstock.runtime.cluster.leadership import Duties
+from penstock.runtime.cluster.assignments import Assignments
+from penstock.runtime.cluster.leadership import Leadership
 from penstock.runtime.stores.config_store import ConfigStore
 from penstock.runtime.stores.foreign_lead import ForeignLead
 from penstock.runtime.stores.position_copies import PositionCopies
@@ -25,7 +26,7 @@ from penstock.runtime.stores.stores import workers_log
 class Member:
     """As much of a worker as leads."""
 
-    duties: Duties
+    leadership: Leadership
     copies: PositionCopies
     workers: CompactedLog
 
@@ -74,7 +75,8 @@ def join(connection: Connection, group_admin: GroupAdmin, name: str) -> Iterator
             worker=SimpleNamespace(group_id=name),
         )
         nobody: Any = None
-        return Member(Duties(context, roster, assigner, nobody, nobody, foreign), copies, workers)
+        assignments = Assignments("here:1", nobody, configs, roster, assigner, nobody)
+        return Member(Leadership(context, assignments, nobody, foreign), copies, workers)
 
     yield begin
     for log in logs:

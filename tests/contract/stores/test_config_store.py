@@ -10,7 +10,7 @@ from confluent_kafka.admin import AdminClient
 from penstock.kafka.clients import Connection
 from penstock.runtime.errors import BadRequest, Conflict
 from penstock.runtime.states import Target
-from penstock.runtime.stores.config_store import ConfigStore
+from penstock.runtime.stores.config_store import ConfigStore, Listener
 from raw_records import Raw, read_records, write_records
 from topics import Topics
 from waiting import eventually
@@ -301,7 +301,7 @@ def test_log_levels_reach_every_worker_that_runs_already(
 ) -> None:
     store, other = opened(lead=False), opened(lead=False)
     heard: list[tuple[str, str]] = []
-    other.on_logger_level = lambda logger, level: heard.append((logger, level))
+    other.listen(Listener(logger_level=lambda logger, level: heard.append((logger, level))))
     store.put_logger_level("org.acme", "DEBUG")
     assert read_records(topics, name) == [(b"logger-cluster-org.acme", b'{"level":"DEBUG"}')]
     eventually(lambda: heard == [("org.acme", "DEBUG")], within=20, what="the other's word of it")

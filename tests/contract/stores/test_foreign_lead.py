@@ -52,29 +52,29 @@ def kafka_connect_leads(topics: Topics, name: str) -> Callable[[], None]:
 
 
 def test_a_leader_of_ours_keeps_them(join, copied, name: str) -> None:
-    join().duties.take_over()
+    join().leadership.take_over()
     copied()
     for _ in range(2):
         heir = join()
-        heir.duties.take_over()
-        heir.duties.assigner.renew_session_key()
+        heir.leadership.take_over()
+        heir.leadership.assignments.assigner.renew_session_key()
         assert heir.copies.of(own(name)) == COPY
 
 
 def test_kafka_connect_led_in_between(
     join, copied, place, kafka_connect_leads, topics: Topics, name: str, caplog
 ) -> None:
-    join().duties.take_over()
+    join().leadership.take_over()
     copied()
     kafka_connect_leads()
     with caplog.at_level(logging.INFO, "penstock.runtime.cluster.leadership"):
         heir = join()
-        heir.duties.take_over()
+        heir.leadership.take_over()
         assert heir.copies.of(own(name)) == {}
         assert (copy_key(own(name), "lines", 0), None) in read_records(topics, place[0])
         copied()
         second = join()
-        second.duties.take_over()
+        second.leadership.take_over()
     assert second.copies.of(own(name)) == COPY, "they are of after that"
     told = [
         r.getMessage() for r in caplog.records if r.name == "penstock.runtime.cluster.leadership"
@@ -89,7 +89,7 @@ def test_copies_of_before_anybody_remembered_are_kept(
     write_records(topics, f"{name}-workers", [leader_record("here:1")])
     copied()
     kafka_connect_leads()
-    before.duties.take_over()
+    before.leadership.take_over()
     before.copies.log.read_to_end()
     assert before.copies.of(own(name)) == COPY
 
@@ -101,7 +101,7 @@ def test_a_reset_is_no_expiry_on_any_worker(
     topics.create(name)
     topics.produce(name, [b"record"] * 3)
     committed = {(name, 0): (3, "how far")}
-    join().duties.take_over()
+    join().leadership.take_over()
     record = copy_key(own(name), name, 0), copy_value(3, "how far")
     write_records(topics, place[0], [record], place[1])
     follower = join()
@@ -112,5 +112,5 @@ def test_a_reset_is_no_expiry_on_any_worker(
     assert known_positions(group_admin, follower.copies, own(name)).committed == {}
     assert groups.committed(group_admin, sink_group(name)) == {}
 
-    join().duties.take_over()
+    join().leadership.take_over()
     assert known_positions(group_admin, follower.copies, own(name)).committed == {}

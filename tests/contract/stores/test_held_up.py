@@ -36,15 +36,15 @@ def killed_lease(connection: Connection, name: str) -> Transactions:
 @pytest.mark.parametrize("duty", ["take_over", "rebalance"])
 def test_the_leader_is_not_held_up_by_it(join, request: pytest.FixtureRequest, duty: str) -> None:
     leader = join()
-    leader.duties.take_over()
-    configs = leader.duties.context.configs
+    leader.leadership.take_over()
+    configs = leader.leadership.context.configs
     configs.put_connector("sink", {"topics": "lines"})
     configs.put_tasks("sink", [{}])
     lease: Transactions = request.getfixturevalue("killed_lease")
     with pytest.raises(BrokerUnavailable):
         leader.workers.read_to_end(0.5)
 
-    getattr(leader.duties, duty)()
+    getattr(leader.leadership, duty)()
     leader.workers.read_to_end(30)
     with pytest.raises(LeaseLost):
         lease.commit([], [])
@@ -69,7 +69,7 @@ def test_a_sink_that_freezes_while_it_commits_holds_up_no_other(
     frozen.send(topic, value, key, partition=at)
     frozen.raw.flush(10)
 
-    worker.duties.assigner.read_to_end(20)
+    worker.leadership.assignments.assigner.read_to_end(20)
     sink = chosen_group(neighbour("sink"), {})
     stands = {(name, 0): (4, "")}
     groups.recommit(group_admin, sink.group_id, stands)

@@ -26,7 +26,7 @@ def test_another_group_is_not_given_the_positions_of_the_one_before(
     topics.create(name)
     topics.produce(name, [b"record"] * 5)
     leader = join()
-    leader.duties.take_over()
+    leader.leadership.take_over()
     own, chosen = SinkGroup(name, f"connect-{name}"), SinkGroup(name, f"chosen-{name}")
     copy_to(topics, name, copy_key(own, name, 0), copy_value(3, "far"))
     leader.copies.log.read_to_end()
@@ -48,7 +48,7 @@ def test_a_topic_that_was_made_anew_is_not_given_the_positions_of_the_one_before
 ) -> None:
     """The broker lets the group's offsets go with their topic, which is no expiry."""
     leader = join()
-    leader.duties.take_over()
+    leader.leadership.take_over()
     own = SinkGroup(name, f"connect-{name}")
 
     def copied(offset: int, topic_id: str | None) -> None:

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer
 
-from penstock.engine.lease.lease import Membership as Standing
+from penstock.engine.lease.lease import Membership
 from penstock.kafka import groups
 from penstock.kafka.clients import Connection, GroupAdmin, group_metadata
 from penstock.kafka.errors import LeaseLost
 from penstock.kafka.groups import GroupInUse
-from penstock.kafka.membership import Joined, Membership
+from penstock.kafka.membership import GroupMember, Joined
 from penstock.kafka.names import transactional_id, worker_topic
 from penstock.kafka.sink_copies import SinkGroup
 from penstock.kafka.transactions import GroupOffsets, Transactions
@@ -35,10 +35,10 @@ def sink(topics: Topics, name: str) -> SinkGroup:
 
 
 @pytest.fixture
-def worker(connection: Connection, sink: SinkGroup) -> Iterator[Membership]:
+def worker(connection: Connection, sink: SinkGroup) -> Iterator[GroupMember]:
     """A member of the cluster that is named as the sink is."""
     joined: list[Joined] = []
-    membership = Membership(
+    membership = GroupMember(
         connection,
         sink.connector,
         worker_topic(sink.connector),
@@ -56,11 +56,11 @@ def worker(connection: Connection, sink: SinkGroup) -> Iterator[Membership]:
 
 @pytest.fixture
 def context(
-    connection: Connection, group_admin: GroupAdmin, sink: SinkGroup, worker: Membership
+    connection: Connection, group_admin: GroupAdmin, sink: SinkGroup, worker: GroupMember
 ) -> Any:
     """As much of a worker's as writing takes."""
     metadata = worker.known_as.metadata  # type: ignore[attr-defined] # set above
-    standing = Standing(metadata, worker_topic(sink.connector))
+    standing = Membership(metadata, worker_topic(sink.connector))
     return SimpleNamespace(
         connection=connection,
         admin=group_admin,
@@ -113,7 +113,7 @@ def test_a_lease_that_was_left_behind_is_fenced_before_anything_is_read(
 
 
 def test_a_worker_that_was_replaced_writes_nothing(
-    context: Any, group_admin: GroupAdmin, sink: SinkGroup, worker: Membership
+    context: Any, group_admin: GroupAdmin, sink: SinkGroup, worker: GroupMember
 ) -> None:
     """Whatever it re-initialises: its producer is the newest."""
     worker.stop()

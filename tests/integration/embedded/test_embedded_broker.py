@@ -1,13 +1,17 @@
 """The embedded broker while one runs: its data, its ports, its folder."""
 
+import contextlib
 import ipaddress
+import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import psutil
 import pytest
-from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
 
 from penstock.embedded import (
     DataFolderInUse,
@@ -16,6 +20,8 @@ from penstock.embedded import (
     Jars,
     Java,
 )
+from penstock.kafka.topics import ends
+from waiting import eventually
 
 
 @pytest.fixture(scope="module")
@@ -73,6 +79,61 @@ def test_acknowledged_messages_outlive_sigkill_on_the_same_port(broker: Embedded
     broker.start()
     assert broker.bootstrap_servers == address
     assert read_all(broker, "killed") == acknowledged
+
+
+def transact(broker: EmbeddedBroker, topic: str, number: int, stop: threading.Event) -> None:
+    """Commit records to three partitions, again and again, until the broker is gone."""
+    producer = transactional(broker, number)
+    with contextlib.suppress(KafkaException):
+        while not stop.is_set():
+            producer.begin_transaction()
+            for partition in range(number * 3, number * 3 + 3):
+                producer.produce(topic, b"value", partition=partition)
+            producer.commit_transaction(5)
+
+
+def transactional(broker: EmbeddedBroker, number: int) -> Producer:
+    """A producer whose start ends what the one before it has left open."""
+    producer = Producer(
+        {
+            "bootstrap.servers": broker.bootstrap_servers,
+            "transactional.id": f"transact-{number}",
+            "linger.ms": 0,
+            "log_level": 0,
+        }
+    )
+    producer.init_transactions(60)
+    return producer
+
+
+@pytest.mark.heavy
+def test_no_transaction_hangs_after_a_kill(broker: EmbeddedBroker) -> None:
+    """Kafka finishes at its start those that were being committed when it was killed."""
+    writers, topic = 6, "transactions"
+    places = [(topic, partition) for partition in range(3 * writers)]
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers, "log_level": 0})
+    admin.create_topics([NewTopic(topic, len(places))])[topic].result(30)
+    for _ in range(4):
+        before, stop = ends(admin, places, committed=True), threading.Event()
+        with ThreadPoolExecutor(writers) as pool:
+            for number in range(writers):
+                pool.submit(transact, broker, topic, number, stop)
+            enough = sum(before.values()) + 1000
+
+            def many(enough: int = enough) -> bool:
+                return sum(ends(admin, places, committed=True).values()) > enough
+
+            eventually(many, within=60, what="transactions under way")
+            broker.kill()
+            stop.set()
+            broker.start()
+        for number in range(writers):
+            transactional(broker, number)
+        eventually(
+            lambda: ends(admin, places, committed=True) == ends(admin, places, committed=False),
+            within=20,
+            what="every transaction ended",
+        )
 
 
 @pytest.mark.heavy

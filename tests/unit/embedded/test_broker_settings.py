@@ -7,7 +7,7 @@ import pytest
 
 from penstock.embedded import EmbeddedBroker, Jars, Java, PortInUse
 from penstock.embedded.kafka_command import server_command
-from penstock.embedded.kafka_log import ROTATE_BYTES, quote, rotate
+from penstock.embedded.kafka_log import ROTATE_BYTES, is_fenced, quote, rotate
 from penstock.embedded.ports import RANGE, Ports, choose_ports
 from penstock.embedded.server_properties import render, server_properties
 
@@ -102,3 +102,32 @@ def test_quoted_log_is_of_this_start_without_stack_frames(tmp_path: Path) -> Non
             "[main] WARN calm\n[main] ERROR broken\njava.lang.Exception: x\n\tat a.b(C.java)\n"
         )
     assert quote(log, start) == "[main] ERROR broken\njava.lang.Exception: x"
+
+
+ACTIVE = "Performing controller activation.\n"
+REGISTERED = (
+    "Replayed initial RegisterBrokerRecord for broker 1: RegisterBrokerRecord(brokerId=1, {})\n"
+)
+CHANGED = (
+    "Replayed BrokerRegistrationChangeRecord: BrokerRegistrationChangeRecord(brokerId=1, {})\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("lines", "fenced"),
+    [
+        ([REGISTERED.format("fenced=true")], False),  # it may still read
+        ([REGISTERED.format("fenced=true"), ACTIVE], True),
+        ([REGISTERED.format("fenced=true"), CHANGED.format("fenced=0"), ACTIVE], False),
+        ([CHANGED.format("fenced=0"), ACTIVE, CHANGED.format("fenced=1")], True),
+        ([CHANGED.format("fenced=0"), ACTIVE, CHANGED.format("fenced=-1")], False),
+        ([ACTIVE], True),  # it knows of no broker
+    ],
+)
+def test_a_controller_says_when_it_has_given_up_the_broker(
+    tmp_path: Path, lines: list[str], fenced: bool
+) -> None:
+    log = tmp_path / "kafka.log"
+    earlier = ACTIVE + CHANGED.format("fenced=1")
+    log.write_text(earlier + "".join(lines))
+    assert is_fenced(log, len(earlier)) is fenced

@@ -8,7 +8,7 @@ from unittest.mock import Mock
 from confluent_kafka import TopicPartition
 
 from penstock.kafka.clients import Connection
-from penstock.kafka.membership import Membership
+from penstock.kafka.membership import GroupMember
 
 FIRST, SECOND = [TopicPartition("workers", 0)], [TopicPartition("workers", 1)]
 
@@ -16,7 +16,7 @@ FIRST, SECOND = [TopicPartition("workers", 0)], [TopicPartition("workers", 1)]
 def test_only_the_owner_of_the_first_partition_leads() -> None:
     deposed, consumer = Mock(), Mock()
     nothing: Any = Mock()
-    membership = Membership(
+    membership = GroupMember(
         Connection("127.0.0.1:1"),
         "group",
         "workers",
