@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from typing import Any
 
 from penstock.kafka.clients import Connection
@@ -30,8 +31,9 @@ class Typing:
     def __call__(self, script: str, form: Form = Form.TABLE) -> str:
         written: list[str] = []
         out = Output(form, written.append, written.append, None)
-        for ran in self.session.run(script):
-            out.show(ran)
+        with closing(out):
+            for ran in self.session.run(script):
+                out.show(ran)
         return "".join(written)
 
     def rows(self, query: str) -> list[tuple[object, ...]]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penstock.cli.brokers import BootstrapServers, CommandConfig, connection_to
+from penstock.cli.brokers import BootstrapServers, CommandConfig, connection_to, settings_in
 from penstock.cli.discovery import connect
 from penstock.cli.paths import state_dir
 from penstock.cli.sql_test import run_tests
@@ -39,6 +39,7 @@ class Form(StrEnum):
 
     TABLE = "table"
     JSON = "json"
+    JSONL = "jsonl"
     CSV = "csv"
 
 
@@ -66,7 +67,10 @@ Defined = Annotated[
     typer.Option("-d", "--define", metavar="NAME=VALUE", help="Define a variable, ${NAME}."),
 ]
 Output = Annotated[
-    Form, typer.Option("-o", "--output", help="table; json: an object per line; csv.")
+    Form,
+    typer.Option(
+        "-o", "--output", help="table; json: a list of objects; jsonl: one object per line; csv."
+    ),
 ]
 
 Tests = Annotated[
@@ -94,9 +98,10 @@ def sql(
 
     Without -e and -f there is a prompt; Ctrl-C ends a query, Ctrl-D the prompt. Statements that
     are piped in are run as a file is. The first statement that fails ends the run with 1.
+    The format AVRO needs sql.schema.registry.url in the file of --command-config.
     """
     if tests:
-        run_tests(_place(tests))
+        run_tests(_place(tests), command_config)
         return
     scripts = [*(execute or ()), *(_read(path) for path in file or ())]
     if not scripts and not sys.stdin.isatty():
@@ -104,8 +109,9 @@ def sql(
     with _session(connect_url, bootstrap_servers, command_config, _variables(define)) as session:
         out = _output(output)
         if scripts:
-            for script in scripts:
-                _run(session, out, script)
+            with closing(out):
+                for script in scripts:
+                    _run(session, out, script)
         else:
             _converse(session, out)
 
@@ -139,6 +145,7 @@ def _variables(define: list[str] | None) -> dict[str, str]:
 def _session(
     url: str | None, servers: str | None, config: Path | None, variables: dict[str, str]
 ) -> Iterator[SqlSession]:
+    from penstock.sql.avro.registry import SqlRegistry
     from penstock.sql.running.home import Home
     from penstock.sql.running.own_spark import OwnSpark
     from penstock.sql.running.session import SqlSession
@@ -148,6 +155,7 @@ def _session(
             lambda: stack.enter_context(connect(url)),
             lru_cache(lambda: connection_to(servers, config)),
             stack.enter_context(closing(OwnSpark(_note))),
+            registry=SqlRegistry.of(settings_in(config)),
         )
         stack.callback(home.close)
         yield SqlSession(home, variables)
@@ -201,7 +209,8 @@ def _answer(session: SqlSession, out: SqlOutput, script: str) -> None:
     from penstock.cli.next_steps import next_step
 
     try:
-        _run(session, out, script)
+        with closing(out):
+            _run(session, out, script)
     except KeyboardInterrupt:
         sys.stderr.write("\nQuery terminated\n")
     except (PenstockError, ModuleNotFoundError, OSError) as error:

@@ -11,18 +11,23 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from penstock.cli.brokers import settings_in
+
 if TYPE_CHECKING:
     from penstock.sql.testing.cases import Case
     from penstock.sql.testing.runner import Outcome
 
 
-def run_tests(place: Path) -> None:
-    """Print how each test ends; exit with 1 if one has failed."""
+def run_tests(place: Path, config: Path | None = None) -> None:
+    """Print how each test ends; exit with 1 if one has failed.
+
+    ``config`` is the file of --command-config, of which the schema registry is used.
+    """
     from penstock.sql.testing.cases import cases_in
 
     failed = 0
     cases = cases_in(place)
-    for outcome in _outcomes(cases):
+    for outcome in _outcomes(cases, config):
         failed += bool(outcome.problem)
         sys.stdout.write(_told(outcome))
         sys.stdout.flush()
@@ -31,9 +36,10 @@ def run_tests(place: Path) -> None:
         raise typer.Exit(1)
 
 
-def _outcomes(cases: list[Case]) -> Iterator[Outcome]:
+def _outcomes(cases: list[Case], config: Path | None) -> Iterator[Outcome]:
     from penstock.embedded import EmbeddedBroker, ensure_jars, find_java
     from penstock.kafka.clients import Connection
+    from penstock.sql.avro.registry import SqlRegistry
     from penstock.sql.running.own_spark import OwnSpark
     from penstock.sql.testing.runner import run_cases
 
@@ -43,7 +49,8 @@ def _outcomes(cases: list[Case]) -> Iterator[Outcome]:
         broker = EmbeddedBroker(Path(folder) / "kafka", java, ensure_jars(java))
         stack.enter_context(broker)
         spark = stack.enter_context(closing(OwnSpark(_quiet)))
-        yield from run_cases(cases, Connection(broker.bootstrap_servers), spark)
+        registry = SqlRegistry.of(settings_in(config))
+        yield from run_cases(cases, Connection(broker.bootstrap_servers), spark, registry)
 
 
 def _quiet(_: str) -> None:

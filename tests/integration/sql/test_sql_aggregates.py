@@ -10,7 +10,6 @@ import shutil
 from collections import Counter
 from pathlib import Path
 
-import httpx
 import pytest
 from confluent_kafka import Producer
 
@@ -19,6 +18,7 @@ from own_cluster import own_topics
 from penstock.client import ConnectClient, raise_if_failed
 from penstock.embedded import EmbeddedBroker
 from penstock.sql.persistent.table_join import store_root
+from rest_sql import RestSql
 from topics import Topics
 from typing_sql import Typing
 from waiting import eventually
@@ -152,21 +152,6 @@ def test_nothing_is_counted_twice_or_not_at_all_by_killed_workers(
         assert counts(topics, sink) == dict.fromkeys(range(groups), rows // groups)
     finally:
         worker.close()
-
-
-class RestSql:
-    """Statements over a worker's REST API."""
-
-    def __init__(self, worker: WorkerProcess) -> None:
-        self._worker = worker
-
-    def __call__(self, statement: str, properties: dict[str, str] | None = None) -> None:
-        answer = httpx.post(
-            f"{self._worker.url}/ksql",
-            json={"ksql": statement, "streamsProperties": properties or {}},
-            timeout=180,
-        )
-        assert answer.is_success, answer.text
 
 
 def write_rows(servers: str, topic: str, count: int, groups: int) -> None:

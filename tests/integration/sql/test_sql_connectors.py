@@ -10,6 +10,7 @@ import connector_story
 from bench.connect_jars import ensure_connect_jars
 from bench.kafka_connect import start_kafka_connect
 from commands import Commands
+from old_connect import old_connect
 from penstock.client import ConnectClient
 from penstock.embedded import EmbeddedBroker, Jars, Java
 from penstock.runtime.worker import Worker
@@ -18,6 +19,8 @@ from topics import Topics
 from typing_sql import Typing
 
 SECRET = "hunter2-of-this-test"
+EARLIER = "3.9.1"
+"""Another release than that of the bench: the last one before Kafka 4."""
 
 
 def test_the_statements_of_the_seed_on_a_worker(
@@ -74,7 +77,13 @@ def test_the_command_runs_statements_and_exits_as_they_end(
 
 @pytest.mark.heavy
 def test_the_statements_of_the_seed_on_real_kafka_connect(
-    tmp_path: Path, broker: EmbeddedBroker, jars: Jars, java: Java, topics: Topics, name: str
+    tmp_path: Path,
+    broker: EmbeddedBroker,
+    jars: Jars,
+    java: Java,
+    topics: Topics,
+    penstock: Commands,
+    name: str,
 ) -> None:
     class_path = f"{ensure_connect_jars(java, print)}/*:{jars.broker}/*"
     settings = {"offset.flush.interval.ms": "1000"}
@@ -82,6 +91,29 @@ def test_the_statements_of_the_seed_on_real_kafka_connect(
         tmp_path / "kc", name, broker.bootstrap_servers, java, class_path, properties=settings
     ) as worker:
         _tell(worker.client, broker, topics, name, tmp_path)
+        _by_the_command(penstock, worker.client)
+
+
+@pytest.mark.heavy
+def test_the_statements_of_the_seed_on_an_earlier_kafka_connect(
+    tmp_path: Path,
+    broker: EmbeddedBroker,
+    java: Java,
+    topics: Topics,
+    penstock: Commands,
+    name: str,
+) -> None:
+    with old_connect(tmp_path / "kc", name, EARLIER, broker.bootstrap_servers, java) as client:
+        _tell(client, broker, topics, name, tmp_path)
+        _by_the_command(penstock, client)
+
+
+def _by_the_command(penstock: Commands, client: ConnectClient) -> None:
+    shown = penstock.done("sql", "--connect-url", client.url, "-e", "SHOW CONNECTOR PLUGINS;")
+    assert "FileStreamSinkConnector" in shown.out
+    failed = penstock("sql", "--connect-url", client.url, "-e", "DROP CONNECTOR nobody;")
+    assert failed.code == 1
+    assert "Connector nobody does not exist" in failed.err
 
 
 def _tell(

@@ -127,6 +127,43 @@ def test_a_query_begins_with_what_comes(
     typed("TERMINATE ALL;")
 
 
+def test_a_query_goes_on_with_what_was_declared_when_it_was_created(
+    typed: Typing,
+    topics: Topics,
+    name: str,
+    sink: str,
+    becomes: Callable[[str, Column], None],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.WARNING, "penstock.sql.processing")
+    made = typed(
+        f"CREATE STREAM s (k VARCHAR KEY, n INT) WITH (KAFKA_TOPIC='{name}', PARTITIONS=1);"
+        f"{EARLIEST} CREATE STREAM {sink} AS SELECT k, n + 1 AS m FROM s;"
+        "INSERT INTO s VALUES ('a', 1);"
+    )
+    id_ = query_id(made)
+    becomes(sink, [("a", 2)])
+    says = f"{id_}: goes on with the columns that S had when the query was created."
+    assert says in typed("ALTER STREAM s ADD COLUMN o VARCHAR;")
+    columns = "(k VARCHAR KEY, n VARCHAR)"
+    assert says in typed(f"CREATE OR REPLACE STREAM s {columns} WITH (KAFKA_TOPIC='{name}');")
+    typed("INSERT INTO s VALUES ('b', 'x'), ('c', '3');")
+    topics.produce(name, [b"no JSON"])
+    # A field that is not of its type any more is NULL, as it always was: no row is lost.
+    becomes(sink, [("a", 2), ("b", None), ("c", 4)])
+    skipped = f"{id_}: 1 row was skipped: the value is no JSON object"
+    eventually(lambda: skipped in caplog.text, what="the processing log")
+    told = " ".join(typed(f"EXPLAIN {id_};").split())
+    assert "goes on with the columns of its creation, S (K VARCHAR, N INTEGER)" in told
+    assert "RUNNING:1" in told
+    eventually(lambda: "Lag : 0 records" in " ".join(typed(f"EXPLAIN {id_};").split()), what="lag")
+    typed(f"PAUSE {id_};")
+    eventually(lambda: "PAUSED" in typed("SHOW QUERIES;"), what="PAUSED")
+    typed("INSERT INTO s VALUES ('d', '4'), ('e', '5');")
+    assert "Lag : 2 records" in " ".join(typed(f"EXPLAIN {id_};").split())
+    typed(f"TERMINATE {id_};")
+
+
 def test_two_queries_write_to_one_stream(
     typed: Typing, name: str, sink: str, becomes: Callable[[str, Column], None]
 ) -> None:

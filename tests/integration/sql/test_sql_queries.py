@@ -12,6 +12,7 @@ from itertools import islice
 import pytest
 from confluent_kafka import Producer
 
+from penstock.client import ConnectClient
 from penstock.sql.errors import NotSupportedYet, SqlError
 from penstock.sql.running.results import Rows
 from penstock.sql.shell.output import Form
@@ -68,6 +69,20 @@ def test_a_stream_from_its_declaration_to_its_end(typed: Typing, topics: Topics,
     assert topics.end(name) == 5, "the topic stays"
 
 
+def test_what_one_session_declares_any_other_knows(
+    typed: Typing, connectors: ConnectClient, topics: Topics, name: str
+) -> None:
+    other = Typing(connectors, topics.bootstrap_servers, typed.home.spark, f"{name}-catalog")
+    try:
+        assert "SHARED" not in other("SHOW STREAMS;")
+        typed(f"CREATE STREAM shared (n INT) WITH (KAFKA_TOPIC='{name}', PARTITIONS=1);")
+        assert "SHARED" in other("SHOW STREAMS;")
+        other("DROP STREAM shared;")
+        assert "SHARED" not in typed("SHOW STREAMS;")
+    finally:
+        other.home.close()
+
+
 @pytest.mark.heavy
 def test_a_table_has_the_last_row_of_each_key(typed: Typing, topics: Topics, name: str) -> None:
     typed(
@@ -91,7 +106,7 @@ def test_a_table_has_the_last_row_of_each_key(typed: Typing, topics: Topics, nam
         ("2", "b", "2", "Bob"),
         ("9", "c", None, None),
     ]
-    assert typed("SELECT name FROM users WHERE id='1';", Form.JSON) == '{"NAME": "Anna"}\n'
+    assert typed("SELECT name FROM users WHERE id='1';", Form.JSONL) == '{"NAME": "Anna"}\n'
     assert typed("SELECT id, name FROM users WHERE id='1';", Form.CSV) == "ID,NAME\n1,Anna\n"
 
 
@@ -189,9 +204,18 @@ def test_what_is_wrong_with_a_statement_is_told(typed: Typing, topics: Topics, n
         "CREATE STREAM a (n INT) WITH (KAFKA_TOPIC='no-such-topic');": "PARTITIONS=",
         f"CREATE STREAM a (n INT) WITH (KAFKA_TOPIC='{name}', PARTITIONS=9);": "has 1 partitions",
         f"CREATE STREAM a (n INT) WITH (KAFKA_TOPIC='{name}', VALUE_FORMT='A');": "VALUE_FORMAT?",
-        f"CREATE STREAM a (n INT) WITH (KAFKA_TOPIC='{name}', FORMAT='AVRO');": "not supported yet",
+        f"CREATE STREAM a (n INT) WITH (KAFKA_TOPIC='{name}', FORMAT='AVRO');": (
+            "set sql.schema.registry.url"
+        ),
+        f"CREATE STREAM a (n INT) WITH (KAFKA_TOPIC='{name}', FORMAT='PROTOBUF');": (
+            "not supported yet"
+        ),
         f"CREATE TABLE a (n INT) WITH (KAFKA_TOPIC='{name}');": "needs a PRIMARY KEY",
         f"CREATE STREAM a (n INTT) WITH (KAFKA_TOPIC='{name}');": "There is no type INTT",
+        f"CREATE STREAM a (n INT) WITH (KAFKA_TOPIC='{name}', TIMESTAMP_FORMAT='yyyy');": (
+            "not supported yet: TIMESTAMP_FORMAT"
+        ),
+        "SHOW STREAMS EXTENDED;": "not supported yet: SHOW STREAMS EXTENDED",
         "DROP TABLE numbers;": "NUMBERS is a stream",
         "DROP STREAM nothing;": "There is no stream or table NOTHING",
     }

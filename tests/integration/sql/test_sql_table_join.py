@@ -102,7 +102,8 @@ class Makes:
         bootstrap: str = "true",
     ) -> Joining:
         spark, topics, name, folder = self._parts
-        topics.create(name, partitions)
+        # Rows have times of 1970, which the broker would delete for their age.
+        topics.create(name, partitions, {"retention.ms": "-1"})
         stream = "CREATE STREAM v (k VARCHAR KEY, p VARCHAR) WITH (kafka_topic='v')"
         formats = f"kafka_topic='{name}', key_format='{key_format}'"
         table = f"CREATE TABLE u (id {key} PRIMARY KEY, name VARCHAR) WITH ({formats})"

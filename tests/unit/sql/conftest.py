@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from typing import NoReturn
 
 import pytest
@@ -37,8 +38,9 @@ def typed(session: SqlSession) -> Typed:
     def run(script: str, form: Form = Form.TABLE, width: int | None = 120) -> str:
         written: list[str] = []
         out = Output(form, written.append, written.append, width)
-        for ran in session.run(script):
-            out.show(ran)
+        with closing(out):
+            for ran in session.run(script):
+                out.show(ran)
         return "".join(written)
 
     return run

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from penstock.sdk.errors import PenstockError
+from penstock.sql.connecting import patience
 from penstock.sql.errors import SqlError
 from penstock.sql.running.session import SqlSession
 from penstock.sql.shell.output import Form
@@ -187,7 +189,7 @@ def test_a_refusal_that_quotes_a_secret_does_not_show_it(typed: Typed) -> None:
 
 def test_json_and_csv(typed: Typed) -> None:
     secret = f"CREATE SOURCE CONNECTOR c WITH (connector.class={FILE}, a.secret=hunter2);"
-    entity = json.loads(typed(secret, Form.JSON))
+    entity = json.loads(typed(secret, Form.JSONL))
     assert entity["@type"] == "connector_info"
     assert "hunter2" not in str(entity)
     assert "a.secret='[string]'" in entity["statementText"]
@@ -195,6 +197,15 @@ def test_json_and_csv(typed: Typed) -> None:
         "name,connector,topic prefix",
         f"c,{FILE},",
     ]
+
+
+def test_json_is_a_list_of_all_objects_and_jsonl_a_line_for_each(typed: Typed) -> None:
+    script = "SHOW EXTERNAL SOURCES; SHOW CONNECTOR PLUGINS;"
+    kinds = ["connector_list", "connector_plugins_list"]
+    assert [each["@type"] for each in json.loads(typed(script, Form.JSON))] == kinds
+    lines = typed(script, Form.JSONL).splitlines()
+    assert [json.loads(line)["@type"] for line in lines] == kinds
+    assert json.loads(typed("", Form.JSON)) == []
 
 
 def test_tables_fit_the_terminal(typed: Typed) -> None:
@@ -222,3 +233,33 @@ def test_a_script_runs_statements_and_refuses_queries(typed: Typed, tmp_path: Pa
         typed(f"RUN SCRIPT '{script}';")
     with pytest.raises(SqlError, match="Cannot read the script"):
         typed("RUN SCRIPT '/nowhere/a.sql';")
+
+
+class RefusalError(PenstockError):
+    """As the client raises it."""
+
+    status = 409
+
+
+def test_a_rebalance_of_kafka_connect_is_waited_for(
+    typed: Typed, connect: PlayedConnect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(patience, "PAUSE_SECONDS", 0)
+    told = ["Request cannot be completed because a rebalance is expected"] * 3
+    pause = connect.pause
+
+    def refusing(name: str) -> None:
+        if told:
+            raise RefusalError(told.pop())
+        pause(name)
+
+    monkeypatch.setattr(connect, "pause", refusing)
+    typed(f"CREATE SOURCE CONNECTOR c WITH (connector.class={FILE}); PAUSE CONNECTOR c;")
+    assert connect.calls == [("pause", "c")]
+    told.append("Connector c is locked")
+    with pytest.raises(RefusalError, match="is locked"):
+        typed("PAUSE CONNECTOR c;")
+    told.extend(["a rebalance"] * 3)
+    monkeypatch.setattr(patience, "MOST_SECONDS", -1)
+    with pytest.raises(RefusalError, match="a rebalance"):
+        typed("PAUSE CONNECTOR c;")

@@ -14,8 +14,11 @@ from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.input.base import PipeInput
 from prompt_toolkit.output import DummyOutput
 
+from penstock.cli.sql import _converse
+from penstock.sql.running.results import Rows
 from penstock.sql.running.session import SqlSession
 from penstock.sql.shell.completing import Known
+from penstock.sql.shell.output import Form, Output
 from penstock.sql.shell.prompt import SqlCompleter, SqlLexer, prompt_session
 from played_connect import PlayedConnect
 
@@ -89,3 +92,33 @@ def test_keywords_texts_and_comments_have_their_colours() -> None:
         "ansigreen",
         "ansibrightblack",
     ]
+
+
+def test_an_interrupt_ends_the_query_and_not_the_prompt(
+    keyboard: PipeInput,
+    session: SqlSession,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("PENSTOCK_STATE_DIR", str(tmp_path))
+    ended: list[str] = []
+
+    def endless() -> Iterator[tuple[int]]:
+        try:
+            yield (1,)
+            raise KeyboardInterrupt
+        finally:
+            ended.append("the query")
+
+    def answer(statement: object, masked: str) -> Rows:
+        return Rows(("N",), ("INTEGER",), endless())
+
+    monkeypatch.setattr(session, "_answer", answer)
+    keyboard.send_text("SELECT n FROM s EMIT CHANGES;\r")
+    keyboard.send_text("SELECT n FROM s EMIT CHANGES;\rexit\r")
+    written: list[str] = []
+    _converse(session, Output(Form.CSV, written.append, written.append, None))
+    assert "".join(written).count("N\n1\n") == 2, "the prompt goes on"
+    assert capsys.readouterr().err.count("Query terminated") == 2
+    assert ended == ["the query"] * 2

@@ -7,8 +7,9 @@ it is done, and what comes after is run here again.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from penstock.kafka.clients import Connection
@@ -61,16 +62,20 @@ class SqlApi:
         spark: Callable[[], SparkSession],
         own_topics: Callable[[], Collection[str]],
         catalog_topic: str | None = None,
+        *,
+        properties: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self._herder = herder
         self._connection = connection
         self._spark = spark
         self._own_topics = own_topics
         self._catalog_topic = catalog_topic
+        self._properties = properties
 
     @cached_property
     def home(self) -> Home:
         """What statements run on."""
+        from penstock.sql.avro.registry import SqlRegistry
         from penstock.sql.connecting.herder_connect import HerderConnect
         from penstock.sql.running.home import CATALOG_TOPIC, Home
 
@@ -80,6 +85,7 @@ class SqlApi:
             self._spark,
             self._catalog_topic or CATALOG_TOPIC,
             self._own_topics,
+            registry=SqlRegistry.of(self._properties),
         )
 
     @cached_property
@@ -202,7 +208,7 @@ class SqlApi:
     # Queries.
 
     def query(self, body: bytes, form: Form) -> Listened:
-        """Begin a SELECT or PRINT; give it to ``listeners.end`` when nobody listens any more."""
+        """Begin a SELECT or PRINT; give it to ``listeners.end`` when the client has gone."""
         request = SqlRequest.of(body)
         session, todo = self._begun(request)
         if len(todo) != 1:

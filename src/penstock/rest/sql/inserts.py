@@ -28,9 +28,11 @@ class Inserts:
         if not isinstance(target, str):
             raise Failure(BAD_REQUEST, 'The first line must name the "target".')
         try:
+            from penstock.sql.avro.columns import AvroWriters
             from penstock.sql.running.inserting import writable
 
             self._source = writable(api.home, target.strip("`"))
+            self._writers = AvroWriters(api.home.registry, self._source)
         except (PenstockError, ModuleNotFoundError) as error:
             raise failure_of(error) from error
         self._home = api.home
@@ -52,7 +54,7 @@ class Inserts:
         from penstock.sql.running.inserting import record_of
 
         try:
-            return record_of(self._source, parsed_object(line))
+            return record_of(self._writers, parsed_object(line))
         except PenstockError as error:
             return failure_of(error)
 

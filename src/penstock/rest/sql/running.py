@@ -99,7 +99,7 @@ class Listened:
         return found
 
     def _put(self, text: str | None) -> bool:
-        """Whether it was put: not if nobody listens any more."""
+        """Whether it was put: not if the client has gone."""
         while True:
             try:
                 self._texts.put(text, timeout=PATIENCE_SECONDS)

@@ -153,3 +153,11 @@ def _is_key(record: Sampled, name: str) -> bool:
     told = key["payload"] if is_envelope(key) else key
     value = fields.get(name)
     return value is not None and (value == told or str(value).encode() == record.key)
+
+
+def without_key(topic: str) -> StatementError:
+    """What a table lacks whose records have no keys."""
+    return StatementError(
+        f"No primary key can be told: there are records without a key in topic {topic}. "
+        "Write them with one (for a JDBC source: 'key'='column'), or declare a stream."
+    )

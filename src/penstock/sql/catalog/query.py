@@ -35,6 +35,11 @@ class PersistentQuery:
         return tuple(source.name for source in self.sources)
 
     @property
+    def has_avro(self) -> bool:
+        """Whether it reads or writes Avro."""
+        return any(any(source.avro) for source in (*self.sources, self.sink))
+
+    @property
     def bootstrap(self) -> bool:
         """Whether a table is loaded to its end before the first row is joined."""
         return self.properties.get(BOOTSTRAP, "true").lower() not in ("none", "false")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from penstock.sql.statements.types import ColumnDef, SqlType
@@ -10,7 +10,10 @@ from penstock.sql.statements.types import ColumnDef, SqlType
 PSEUDO = ("ROWTIME", "ROWPARTITION", "ROWOFFSET")
 WINDOW_BOUNDS = ("WINDOWSTART", "WINDOWEND")
 """Further columns of tables whose rows are groups of a window."""
-FORMATS = ("JSON", "DELIMITED", "KAFKA")
+AVRO = "AVRO"
+FORMATS = ("JSON", "DELIMITED", "KAFKA", AVRO)
+OBJECTS = ("JSON", AVRO)
+"""Formats whose values are objects with named fields: of AVRO, SQL reads and writes their JSON."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,27 @@ class Source:
     def keys(self) -> tuple[ColumnDef, ...]:
         """The columns in the record's key."""
         return tuple(column for column in self.columns if column.is_key)
+
+    @property
+    def has_objects(self) -> bool:
+        """Whether its values are objects, of which there may be such that cannot be read."""
+        return self.value_format in OBJECTS
+
+    @property
+    def unreadable(self) -> str:
+        """What is wrong with a value that cannot be read."""
+        return f"the value is no {'Avro record' if self.value_format == AVRO else 'JSON object'}"
+
+    @property
+    def avro(self) -> tuple[bool, bool]:
+        """Whether its keys, and its values, are Avro."""
+        return self.key_format == AVRO, self.value_format == AVRO
+
+    def in_json(self) -> Source:
+        """The same over records whose Avro has been turned into JSON."""
+        forms = ("JSON" if each == AVRO else each for each in (self.key_format, self.value_format))
+        key, value = forms
+        return replace(self, key_format=key, value_format=value)
 
     @property
     def values(self) -> tuple[ColumnDef, ...]:

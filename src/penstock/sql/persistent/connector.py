@@ -8,7 +8,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 from penstock.sdk import ConfigDef, ConfigKey, FrameConnector, FrameTurn, Importance
+from penstock.sdk.errors import PenstockError
 from penstock.sdk.frames import TurnEnd
+from penstock.sql.avro.registry import KEYS as REGISTRY
+from penstock.sql.avro.registry import SqlRegistry
 from penstock.sql.catalog.query import DEFINITION, PersistentQuery
 from penstock.sql.errors import SqlError
 from penstock.sql.persistent.turns import QueryTurns, planned_query
@@ -33,21 +36,33 @@ class PersistentQueryConnector(FrameConnector):
             "SELECT.",
         ),
     )
-    worker_keys: ClassVar[tuple[str, ...]] = (STATE_FOLDER,)
+    worker_keys: ClassVar[tuple[str, ...]] = (STATE_FOLDER, *REGISTRY)
 
     def validate(self, config: Mapping[str, str]) -> Sequence[tuple[str, str]]:
         """The definition must be that of a query that can be planned."""
         try:
-            planned_query(PersistentQuery.of_config(config))
+            query = PersistentQuery.of_config(config)
+            planned_query(query)
         except (ValueError, SqlError) as error:
             return [(DEFINITION, f"{error}. Persistent queries are created in SQL.")]
+        return self._without_registry(query, config)
+
+    def _without_registry(
+        self, query: PersistentQuery, config: Mapping[str, str]
+    ) -> Sequence[tuple[str, str]]:
+        """What the worker lacks for the formats of the query."""
+        try:
+            if query.has_avro:
+                SqlRegistry.of(config).converter(is_key=False)
+        except PenstockError as error:
+            return [(DEFINITION, str(error))]
         return ()
 
     def start(self, config: Mapping[str, str]) -> None:
         """Know the query."""
         self._config = dict(config)
         self.is_whole = bool(self._query.state_topic)  # groups have rows of all partitions
-        self._turns = QueryTurns(self._query, config.get(STATE_FOLDER, ""))
+        self._turns = QueryTurns(self._query, config.get(STATE_FOLDER, ""), SqlRegistry.of(config))
 
     @cached_property
     def _query(self) -> PersistentQuery:

@@ -61,7 +61,7 @@ class Lookup:
 
     def _without(self, partition: int) -> Exception:
         if partition < max(self.ends):
-            return BrokerUnavailable(f"nobody tells where {self.topic.topic}-{partition} ends")
+            return BrokerUnavailable(f"the end of {self.topic.topic}-{partition} is not known")
         return StatementError(
             f"The stream has a partition {partition}, but the table in topic {self.topic.topic} "
             f"has {len(self.ends)}: both must have as many."

@@ -13,10 +13,13 @@ from dataclasses import dataclass, field
 
 import orjson
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from penstock.kafka import clients, topics
 from penstock.kafka.clients import Connection
 from penstock.kafka.range_reader import Range, RangeGone, read_range
+from penstock.sql.avro.columns import AvroTexts
+from penstock.sql.avro.registry import NO_REGISTRY, SqlRegistry
 from penstock.sql.persistent.table_store import TableRow, TableStore, Writing
 
 log = logging.getLogger(__name__)
@@ -32,6 +35,9 @@ class TableTopic:
     topic: str
     json_keys: bool
     json_values: bool
+    registry: SqlRegistry = NO_REGISTRY
+    avro: tuple[bool, bool] = (False, False)
+    """Whether keys, and values, are Avro: their JSON is what is kept."""
 
     def key(self, raw: bytes) -> bytes:
         """The same for equal keys: JSON can be written in several ways, with a schema or not."""
@@ -43,17 +49,27 @@ class TableTopic:
         for batch in read_range(
             self.connection, Range(self.topic, partition, start, stop), headers=False
         ):
-            rows = list(_rows(batch, partition))
+            rows = list(_rows(self._in_json(batch), partition))
             good = [row for row in rows if self._readable(row.value)]
             unreadable += len(rows) - len(good)
             yield good
         if unreadable:
             log.warning(
-                "%s-%s: %s records skipped: the value is no JSON object",
+                "%s-%s: %s records skipped: the value is no %s",
                 self.topic,
                 partition,
                 unreadable,
+                "Avro record" if self.avro[1] else "JSON object",
             )
+
+    def _in_json(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Of a value that cannot be read nothing is left, which is no JSON."""
+        for name, is_avro in zip(("key", "value"), self.avro, strict=True):
+            if is_avro:
+                raw, place = batch.column(name), batch.schema.get_field_index(name)
+                texts = AvroTexts(self.registry, name == "key").read(raw).fill_null(b"")
+                batch = batch.set_column(place, name, pc.if_else(raw.is_valid(), texts, None))
+        return batch
 
     def _readable(self, value: bytes | None) -> bool:
         if value is None or not self.json_values:
@@ -106,15 +122,15 @@ class JoinedTable:
         try:
             self._pending = self._waiting(self.store.positions())
         except RangeGone:
-            log.warning("table %s is loaded anew: records were deleted", self.topic.topic)
+            log.warning("loading table %s again: records were deleted", self.topic.topic)
             self._begin(again=True)
 
     def _is_sound(self, positions: Ends) -> bool:
-        """Whether these can be gone on from: a topic that was made anew may end before them."""
+        """Whether reading can go on from these: a recreated topic may end before them."""
         return all(positions.get(p, end + 1) <= end for p, end in self.ends.items())
 
     def _begin(self, *, again: bool = False) -> None:
-        """Load the table, as one change: whoever reads it finds all of it, or what was before."""
+        """Load the table, as one change: readers find all of it, or what was there before."""
         with self.store.writing() as store:
             if self._is_sound(store.positions()) and not again:
                 return  # another process was faster

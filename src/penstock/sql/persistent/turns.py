@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 from penstock.kafka.clients import Connection
 from penstock.kafka.errors import BrokerUnavailable
 from penstock.sdk.frames import FrameTurn
+from penstock.sql.avro.registry import NO_REGISTRY, SqlRegistry
 from penstock.sql.catalog.query import PersistentQuery
 from penstock.sql.catalog.source import Source
 from penstock.sql.errors import StatementError
 from penstock.sql.grammar.parser import parse
 from penstock.sql.persistent.aggregating import aggregated, asked
+from penstock.sql.persistent.avro_stages import in_avro, with_texts
 from penstock.sql.persistent.state_stages import StateAccess
 from penstock.sql.persistent.table_join import Lookup, with_table
 from penstock.sql.persistent.table_reading import TableTopic
@@ -46,16 +48,25 @@ def planned_query(query: PersistentQuery) -> PersistentPlan:
 class QueryTurns:
     """Builds the turns of one query. Use from one thread at a time."""
 
-    def __init__(self, query: PersistentQuery, state_folder: str = "") -> None:
+    def __init__(
+        self,
+        query: PersistentQuery,
+        state_folder: str = "",
+        registry: SqlRegistry = NO_REGISTRY,
+    ) -> None:
         self._query = query
         self._plan = planned_query(query)
+        self._registry = registry
         self._state_folder = state_folder
         self._session: SparkSession | None = None
         self._beside: SparkSession | None = None
 
     def build(self, records: DataFrame, turn: FrameTurn) -> DataFrame:
         """What comes out of ``records``; see ``turn_text`` for the columns."""
-        frame = self._moved(records)
+        frame = with_texts(self._moved(records), self._plan.source, self._registry)
+        return in_avro(self._built(frame, turn), self._query.sink, self._registry)
+
+    def _built(self, frame: DataFrame, turn: FrameTurn) -> DataFrame:
         if self._plan.join is not None:
             frame = asked(frame, lambda view: looking_up(self._plan, view))
             frame = with_table(frame, self._lookup(self._plan, turn))
@@ -97,8 +108,10 @@ class QueryTurns:
             TableTopic(
                 _connection(turn.kafka),
                 table.topic,
-                table.key_format == "JSON",
-                table.value_format == "JSON",
+                table.in_json().key_format == "JSON",
+                table.has_objects,
+                self._registry,
+                table.avro,
             ),
             self._query.store or self._query.id,
             _ends(turn, table),

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from penstock.sql.catalog.source import PSEUDO, WINDOW_BOUNDS, Source
+from penstock.sql.catalog.source import AVRO, OBJECTS, PSEUDO, WINDOW_BOUNDS, Source
 from penstock.sql.errors import NotSupportedYet
 from penstock.sql.planning.spark_types import quoted, spark_type, text
 from penstock.sql.statements.types import ColumnDef, SqlType
@@ -19,6 +19,9 @@ from penstock.sql.statements.types import ColumnDef, SqlType
 MAP = "'map<string,string>'"
 WINDOW_START = "penstock_window_start"
 RAW_COLUMNS = "key, value, partition, offset, timestamp, headers"
+KEY_TEXT, VALUE_TEXT = "penstock_key_text", "penstock_value_text"
+TEXTS = {KEY_TEXT: "BINARY", VALUE_TEXT: "BINARY"}
+"""The JSON of keys and values of Avro, which a stage adds to the records."""
 
 
 def rows_of(source: Source, raw: str, *, latest: bool) -> str:
@@ -34,7 +37,7 @@ def parsed_of(source: Source, raw: str, *, latest: bool, more: Iterable[str] = (
     window = [WINDOW_START] if source.window else []
     columns = [RAW_COLUMNS, *more, *window]
     columns += [f"{_value(source)} AS v", f"{_key_part(source)} AS k"]
-    records = _unwindowed(source, _records(raw, latest=latest))
+    records = _unwindowed(source, _records(source, raw, latest=latest))
     return f"SELECT {', '.join(columns)} FROM {_prepared(source, records)}"
 
 
@@ -44,15 +47,21 @@ def _unwindowed(source: Source, records: str) -> str:
         return records
     start = from_kafka("substring(key, octet_length(key) - 7, 8)", SqlType("BIGINT"))
     key = "substring(key, 1, octet_length(key) - 8)"
-    rest = RAW_COLUMNS.removeprefix("key, ")
+    rest = ", ".join([RAW_COLUMNS.removeprefix("key, "), *text_columns(source)])
     return f"(SELECT {key} AS key, {rest}, {start} AS {WINDOW_START} FROM {records})"
 
 
 def _prepared(source: Source, records: str) -> str:
     """Values of JSON are parsed once, into ``w``: what they hold is asked several times."""
-    if source.value_format != "JSON":
+    if not source.has_objects:
         return records
-    return f"(SELECT *, from_json(CAST(value AS STRING), {MAP}) AS w FROM {records})"
+    value = VALUE_TEXT if source.value_format == AVRO else "value"
+    return f"(SELECT *, from_json(CAST({value} AS STRING), {MAP}) AS w FROM {records})"
+
+
+def text_columns(source: Source) -> list[str]:
+    """Which of ``TEXTS`` its records have."""
+    return [name for name, there in zip(TEXTS, source.avro, strict=True) if there]
 
 
 def columns_of(source: Source, parsed: str, *, tombstones: bool = False) -> str:
@@ -62,7 +71,7 @@ def columns_of(source: Source, parsed: str, *, tombstones: bool = False) -> str:
     """
     written = column_texts(source).items()
     columns = [f"{each} AS {quoted(name)}" for name, each in written]
-    readable = "v IS NOT NULL" if source.value_format == "JSON" else "value IS NOT NULL"
+    readable = "v IS NOT NULL" if source.has_objects else "value IS NOT NULL"
     if tombstones:
         columns.append("value IS NULL AS TOMBSTONE")
         readable = f"({readable} OR value IS NULL)"
@@ -83,18 +92,22 @@ UNREADABLE = "count_if(value IS NOT NULL AND v IS NULL)"
 """Of what ``parsed_of`` gives: how many records have a value that cannot be read at all."""
 
 
-def _records(raw: str, *, latest: bool) -> str:
+def _records(source: Source, raw: str, *, latest: bool) -> str:
     if not latest:
         return raw
-    last = "max_by(struct(value, partition, offset, timestamp, headers), offset)"
-    grouped = f"SELECT key, {last} AS r FROM {raw} WHERE key IS NOT NULL GROUP BY key"
-    return f"(SELECT key, r.* FROM ({grouped}))"
+    columns = ", ".join([RAW_COLUMNS, *text_columns(source)])
+    # Equal keys of Avro may have been written with different schemas.
+    same = f"coalesce({KEY_TEXT}, key)" if source.key_format == AVRO else "key"
+    last = f"max_by(struct({columns}), offset) AS r"
+    return f"(SELECT r.* FROM (SELECT {last} FROM {raw} WHERE key IS NOT NULL GROUP BY {same}))"
 
 
 def _value(source: Source) -> str:
     """The value before it is taken apart."""
     if source.value_format == "JSON":
         return _without_schema("w")
+    if source.value_format == AVRO:
+        return "w"
     if source.value_format == "DELIMITED":
         fields = ", ".join(f"{quoted(column.name)} STRING" for column in source.values)
         options = f"map('sep', {text(source.delimiter)})"
@@ -122,6 +135,8 @@ def _key_part(source: Source) -> str:
     if source.key_format == "JSON":
         whole = "from_json(CAST(key AS STRING), 'struct<schema:string,payload:string>')"
         return f"coalesce({whole}.payload, CAST(key AS STRING))"
+    if source.key_format == AVRO:
+        return f"CAST({KEY_TEXT} AS STRING)"
     return "CAST(key AS STRING)"
 
 
@@ -130,7 +145,7 @@ def _column(source: Source, column: ColumnDef) -> str:
         return _header(column)
     if column.is_key:
         return _key_column(source, column)
-    if source.value_format == "JSON":
+    if source.has_objects:
         return from_json(_field("v", column.name), column.type)
     if source.value_format == "DELIMITED":
         return _from_text(f"v.{quoted(column.name)}", column.type)
@@ -145,7 +160,7 @@ def _header(column: ColumnDef) -> str:
 
 def _key_column(source: Source, column: ColumnDef) -> str:
     if len(source.keys) > 1:
-        if source.key_format != "JSON":
+        if source.key_format not in OBJECTS:
             raise NotSupportedYet(f"KEY_FORMAT '{source.key_format}' with more than one column")
         return from_json(_field(_object("k"), column.name), column.type)
     if source.key_format == "KAFKA":

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from penstock.sql.catalog.source import OBJECTS
 from penstock.sql.errors import NotSupportedYet
 from penstock.sql.planning.spark_types import quoted, text
 from penstock.sql.statements.types import SqlType
@@ -24,8 +25,8 @@ class Cell:
 
 
 def value_of(cells: Sequence[Cell], form: str, delimiter: str) -> str:
-    """The bytes of a value."""
-    if form == "JSON":
+    """The bytes of a value; of AVRO its JSON, of which a stage makes Avro."""
+    if form in OBJECTS:
         return f"CAST(to_json({_struct(cells)}, {JSON_OPTIONS}) AS BINARY)"
     if form == "DELIMITED":
         return _delimited(cells, delimiter)
@@ -41,7 +42,10 @@ def enveloped(value: str, schema: Mapping[str, Any]) -> str:
 
 
 def key_of(cells: Sequence[Cell], form: str) -> str:
-    """The bytes of a key: NULL if it has no columns, or only such that are NULL."""
+    """The bytes of a key: NULL if it has no columns, or only such that are NULL.
+
+    Of AVRO its JSON, as of values.
+    """
     if not cells:
         return "CAST(NULL AS BINARY)"
     if len(cells) > 1:
@@ -49,13 +53,13 @@ def key_of(cells: Sequence[Cell], form: str) -> str:
     (cell,) = cells
     if form == "KAFKA":
         return to_kafka(cell.written, cell.type)
-    if form == "JSON":
+    if form in OBJECTS:
         return _json_key(cell)
     return f"CAST(CAST({_plain(cell.written, cell.type)} AS STRING) AS BINARY)"
 
 
 def _joint_key(cells: Sequence[Cell], form: str) -> str:
-    if form != "JSON":
+    if form not in OBJECTS:
         raise NotSupportedYet(f"KEY_FORMAT '{form}' with more than one column")
     given = ", ".join(cell.written for cell in cells)
     encoded = f"to_json({_struct(cells)}, {JSON_OPTIONS})"

@@ -15,8 +15,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from penstock.sql.catalog.connect_schemas import value_schema
-from penstock.sql.catalog.source import Source
-from penstock.sql.planning.decoding import RAW_COLUMNS, column_texts, parsed_of
+from penstock.sql.catalog.source import AVRO, Source
+from penstock.sql.planning.decoding import (
+    RAW_COLUMNS,
+    TEXTS,
+    column_texts,
+    parsed_of,
+    text_columns,
+)
 from penstock.sql.planning.encoding import Cell, enveloped, key_of, value_of
 from penstock.sql.planning.persistent import LEFT, RIGHT, Output, PersistentPlan
 from penstock.sql.planning.spark_types import quoted, spark_type, text
@@ -66,8 +72,9 @@ def looking_up(plan: PersistentPlan, records: str) -> str:
     wrong = _wrong(plan)
     cell = Cell("", join.table.keys[0].type, join.key)
     key = f"CASE WHEN NOT {wrong} THEN {key_of([cell], join.table.key_format)} END"
-    names = [*(f"{inner} AS {name}" for inner, name in RECORD.items()), "timestamp", TIME]
-    rows = f"SELECT *, {key} AS {JOIN_KEY} FROM ({_left(plan, records)})"
+    texts = text_columns(plan.source)
+    names = [*(f"{inner} AS {name}" for inner, name in RECORD.items()), "timestamp", TIME, *texts]
+    rows = f"SELECT *, {key} AS {JOIN_KEY} FROM ({_left(plan, records, texts)})"
     return (
         f"SELECT {', '.join(names)}, {JOIN_KEY} FROM ({rows}) "
         f"WHERE penstock_value IS NOT NULL AND ({JOIN_KEY} IS NOT NULL OR {wrong})"
@@ -110,7 +117,7 @@ def _rows(plan: PersistentPlan, records: str, more: list[str]) -> str:
     if plan.join is None:
         return _left(plan, records, more)
     table = [name for name, _ in TABLE_COLUMNS.values()]
-    return _right(plan, _left(plan, records, [*table, *more]), plan.join.table, more)
+    return _right(plan, _left(plan, records, [*table, *more]), plan.join.table.in_json(), more)
 
 
 def _left(plan: PersistentPlan, records: str, more: list[str] | None = None) -> str:
@@ -120,7 +127,7 @@ def _left(plan: PersistentPlan, records: str, more: list[str] | None = None) -> 
     texts = column_texts(source)
     record = [f"{name} AS {inner}" for inner, name in RECORD.items()]
     record += ["timestamp", *(more or [])]
-    unreadable = "value IS NOT NULL AND v IS NULL" if source.value_format == "JSON" else "FALSE"
+    unreadable = "value IS NOT NULL AND v IS NULL" if source.has_objects else "FALSE"
     columns = [
         *record,
         f"{texts['ROWTIME']} AS {TIME}",
@@ -164,7 +171,7 @@ def _error(plan: PersistentPlan) -> str:
     timeless = f"{TIME} IS NULL" if plan.source.timestamp else ""
     trouble = plan.join.key_trouble if plan.join else ""
     cases = {
-        "the value is no JSON object": "penstock_unreadable",
+        plan.source.unreadable: "penstock_unreadable",
         f"there is no time in column {plan.source.timestamp}": _both(there, timeless),
         "Error computing the key of the join": _both(there, trouble),
         "Error computing the condition in WHERE": _both(there, plan.where_trouble),
@@ -208,7 +215,8 @@ def cells(outputs: tuple[Output, ...], sink: Source) -> list[Cell]:
 
 
 def _key(plan: PersistentPlan, sink: Source) -> str:
-    if plan.same_key and sink.key_format == plan.source.key_format:
+    # A key of Avro names its schema, which the registry has under its topic's name.
+    if plan.same_key and sink.key_format == plan.source.key_format != AVRO:
         return "penstock_key"
     return key_of(cells(plan.keys, sink), sink.key_format)
 
@@ -238,6 +246,7 @@ def empty_records(*, joined: bool, more: Mapping[str, str] | None = None) -> str
     types = {"key": "BINARY", "value": "BINARY", "partition": "INT", "offset": "BIGINT"}
     types |= {"timestamp": "TIMESTAMP", "headers": "array<struct<key:string,value:binary>>"}
     columns = {name: types[name] for name in RAW_COLUMNS.split(", ")} | {"task": "INT"}
+    columns |= TEXTS
     columns |= dict(TABLE_COLUMNS.values()) if joined else {}
     columns |= more or {}
     chosen = ", ".join(f"CAST(NULL AS {kind}) AS {name}" for name, kind in columns.items())

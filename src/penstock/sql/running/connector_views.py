@@ -15,7 +15,7 @@ from penstock.sql.running.results import Grid, Lines, Part, Result
 from penstock.sql.statements import connectors as co
 
 SchemaOf = Callable[[str], str]
-"""The columns of a topic in SQL's words; empty where nobody can tell."""
+"""The columns of a topic in SQL's words; empty if they are not known."""
 SourcesOf = Callable[[Iterable[str]], list[tuple[str, str, str]]]
 """Streams and tables over topics: name, topic, STREAM or TABLE."""
 

@@ -50,7 +50,7 @@ def create(home: Home, statement: CreateSource) -> Result:
             f"SOURCE CONNECTOR {statement.connector};"
         ) from None
     told = Lines(f"Created connector {statement.connector}")
-    return Result(done.entity, (told, *done.parts), made.warnings)
+    return Result(done.entity, (told, *done.parts), (*made.warnings, *done.warnings))
 
 
 def _made(home: Home, name: str, config: Properties) -> Result:

@@ -8,7 +8,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from penstock.sdk.errors import PenstockError
+from penstock.sql.avro.registry import NO_REGISTRY, SqlRegistry
 from penstock.sql.connecting.connect_api import Connect
+from penstock.sql.connecting.patience import patient
 from penstock.sql.errors import StatementError
 from penstock.sql.planning.spark_settings import own_session
 
@@ -35,8 +37,11 @@ class Home:
         spark: Callable[[], SparkSession],
         catalog_topic: str = CATALOG_TOPIC,
         closed: Callable[[], Collection[str]] = tuple,
+        *,
+        registry: SqlRegistry = NO_REGISTRY,
     ) -> None:
         """``closed`` are topics that no statement may touch: those of a worker hold secrets."""
+        self.registry = registry
         self._connect = connect
         self.connection = connection
         self._spark = spark
@@ -50,7 +55,7 @@ class Home:
     @cached_property
     def connect(self) -> Connect:
         """Kafka Connect."""
-        return self._connect()
+        return patient(self._connect())
 
     def known_catalog(self) -> Catalog | None:
         """The catalog if there is one: what only looks does not create it."""

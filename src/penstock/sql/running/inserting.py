@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from penstock.kafka import clients
+from penstock.sql.avro.columns import AvroWriters
 from penstock.sql.catalog.connect_schemas import value_schema
 from penstock.sql.catalog.source import PSEUDO, Source
 from penstock.sql.errors import NotSupportedYet, StatementError, nearest
@@ -28,9 +29,9 @@ NewRecord = tuple[bytes | None, bytes, int]
 def insert(home: Home, statement: InsertValues) -> Result:
     """Write the rows; returns when they are stored."""
     source = writable(home, statement.target)
-    records = [
-        _record(source, literal_row(source, statement.columns, row)) for row in statement.rows
-    ]
+    writers = AvroWriters(home.registry, source)
+    rows = [literal_row(source, statement.columns, row) for row in statement.rows]
+    records = [_record(writers, row) for row in rows]
     store(home, source.topic, records)
     count = len(records)
     return message(f"Inserted {count} row{'' if count == 1 else 's'} into {source.name}")
@@ -45,8 +46,9 @@ def writable(home: Home, name: str) -> Source:
     return source
 
 
-def record_of(source: Source, given: Mapping[str, Any]) -> NewRecord:
+def record_of(writers: AvroWriters, given: Mapping[str, Any]) -> NewRecord:
     """The record of a row that came as JSON; names of columns in any case, or in backquotes."""
+    source = writers.source
     names = {column.name.upper(): column.name for column in source.columns}
     names |= {PSEUDO[0]: PSEUDO[0]}
     row = {}
@@ -55,7 +57,7 @@ def record_of(source: Source, given: Mapping[str, Any]) -> NewRecord:
         if name is None:
             raise StatementError(f"{source.name} has no column {each}.{nearest(each, names)}")
         row[name] = _fitting(source, name, value)
-    return _record(source, row)
+    return _record(writers, row)
 
 
 def literal_row(source: Source, names: tuple[str, ...], values: tuple[ex.Expression, ...]) -> Row:
@@ -113,14 +115,24 @@ def _fitting(source: Source, name: str, value: Any) -> Any:
     return float(value) if isinstance(value, Decimal) and kind == "DOUBLE" else value
 
 
-def _record(source: Source, row: Row) -> NewRecord:
+def _record(writers: AvroWriters, row: Row) -> NewRecord:
+    source = writers.source
     when = row.get(PSEUDO[0])
     keys = {column.name: row.get(column.name) for column in source.keys}
     if source.kind == "TABLE" and None in keys.values():
         raise StatementError(f"A row of a table needs its primary key, {', '.join(keys)}.")
-    key = _key(source, keys)
     values = {column.name: row.get(column.name) for column in source.values}
-    return key, _encoded(source, values), int(time.time() * 1000) if when is None else when
+    avro_keys, avro_values = source.avro
+    key = _avro_key(writers, keys) if avro_keys else _key(source, keys)
+    value = writers.values.one(values) or b"" if avro_values else _encoded(source, values)
+    return key, value, int(time.time() * 1000) if when is None else when
+
+
+def _avro_key(writers: AvroWriters, keys: Row) -> bytes | None:
+    if all(value is None for value in keys.values()):
+        return None
+    single = next(iter(keys.values())) if len(keys) == 1 else keys
+    return writers.keys.one(single)
 
 
 def _key(source: Source, keys: Row) -> bytes | None:

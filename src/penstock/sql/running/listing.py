@@ -13,6 +13,7 @@ from penstock.sql.catalog.sampling import sample_of
 from penstock.sql.catalog.source import Source, column_list
 from penstock.sql.planning.functions import AGGREGATES, SCALAR
 from penstock.sql.running.home import Home
+from penstock.sql.running.registered import value_columns_of
 from penstock.sql.running.results import Grid, Lines, Part, Result
 from penstock.sql.statements.types import ColumnDef, SqlType
 
@@ -165,7 +166,8 @@ def functions() -> Result:
 def schema_words(home: Home, topic: str) -> str:
     """The columns of a topic in SQL's words; empty where its records do not tell."""
     try:
-        return column_list(value_columns(sample_of(home.connection(), topic)))
+        known = value_columns_of(home, topic) if home.registry.is_there else ()
+        return column_list(known or value_columns(sample_of(home.connection(), topic)))
     except PenstockError:
         return ""
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from penstock.kafka import topics
 from penstock.sdk.errors import PenstockError
+from penstock.sql.avro.columns import register
 from penstock.sql.catalog.query import BOOTSTRAP, PersistentQuery
 from penstock.sql.catalog.source import Source, column_list
 from penstock.sql.errors import AlreadyExists, NotSupportedYet, StatementError
@@ -52,6 +53,7 @@ def create_as(home: Home, statement: CreateAs, said: Said) -> Result:
     sink = _sink(home, statement, plan, columns_of_query(home.spark(), plan))
     sink = replace(sink, statement=said.text)
     _check_output(home, plan, sink)
+    register(home.registry, sink)
     _make_topic(home, statement, plan, sink)
     prefix = {"STREAM": "CSAS", "TABLE": "CTAS"}[statement.kind]
     id_ = f"{prefix}_{sink.name}_{home.catalog.changes()}"
@@ -70,6 +72,7 @@ def insert_select(home: Home, statement: InsertSelect, said: Said) -> Result:
     columns = columns_of_query(home.spark(), plan)
     _refuse_other_columns(columns, sink)
     _check_output(home, plan, sink)
+    register(home.registry, sink)
     return _begun(home, plan, _query(_given_id(home, statement), plan, sink, said), new=False)
 
 

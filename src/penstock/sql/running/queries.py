@@ -59,7 +59,7 @@ def _described(plan: str) -> dict[str, Any]:
 def _pull(home: Home, query: Query) -> Rows:
     plan, skipped, stop = planned(query, home.catalog.source), Skipped(), Stop()
     result = _once(home, home.spark(), plan, skipped)
-    rows = _fetched(result, stop, skipped)
+    rows = _fetched(result, stop, skipped, _told(plan))
     return Rows(*_schema(result), rows, "Query Completed", stop, skipped.told)
 
 
@@ -80,10 +80,12 @@ def _schema(frame: DataFrame) -> tuple[tuple[str, ...], tuple[str, ...]]:
     )
 
 
-def _fetched(frame: DataFrame, stop: Stop, skipped: Skipped) -> Iterator[Sequence[Any]]:
+def _fetched(
+    frame: DataFrame, stop: Stop, skipped: Skipped, description: str = "SQL: a query"
+) -> Iterator[Sequence[Any]]:
     with spark_errors(stop):
         try:
-            for row in _cancellable(frame, stop):
+            for row in _cancellable(frame, stop, description):
                 if stop.is_set():
                     return
                 yield tuple(_plain(value) for value in row)
@@ -91,15 +93,23 @@ def _fetched(frame: DataFrame, stop: Stop, skipped: Skipped) -> Iterator[Sequenc
             skipped.count(frame)
 
 
-def _cancellable(frame: DataFrame, stop: Stop) -> Iterator[Any]:
-    """The rows; ``stop`` ends the jobs that make them."""
+def _told(plan: Plan) -> str:
+    """What Spark's UI shows of it."""
+    topics = ", ".join(sorted({source.topic for source in plan.views.values()}))
+    return f"SQL: a query of {topics}"[:500]
+
+
+def _cancellable(frame: DataFrame, stop: Stop, description: str) -> Iterator[Any]:
+    """The rows; ``stop`` ends the jobs that make them, which Spark's UI shows so described."""
     context, tag = frame.sparkSession.sparkContext, f"penstock-sql-{uuid.uuid4()}"
     stop.hurry(lambda: _cancel(frame, tag))
     context.addJobTag(tag)
+    context.setJobDescription(description)
     try:
         return frame.toLocalIterator()
     finally:
         context.removeJobTag(tag)
+        context.setJobDescription("")
 
 
 def _cancel(frame: DataFrame, tag: str) -> None:
@@ -163,5 +173,6 @@ class _Changes:
                 self.stop.wait(PAUSE_SECONDS)
                 continue
             view(self.home, self.spark, name, source, (at, ends), latest=False)
-            yield from _fetched(analysed(self.spark, self.plan.text), self.stop, self.skipped)
+            frame = analysed(self.spark, self.plan.text)
+            yield from _fetched(frame, self.stop, self.skipped, _told(self.plan))
             at = ends

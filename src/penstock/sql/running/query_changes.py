@@ -7,9 +7,10 @@ from typing import Any
 
 from penstock.sdk.errors import PenstockError
 from penstock.sql.catalog.query import PersistentQuery
+from penstock.sql.catalog.source import column_list
 from penstock.sql.connecting.connect_api import Connect, status_of
 from penstock.sql.errors import StatementError, nearest
-from penstock.sql.running import state_topics
+from penstock.sql.running import reading, state_topics
 from penstock.sql.running.home import Home
 from penstock.sql.running.results import Grid, Lines, Part, Result, message
 from penstock.sql.statements.queries import ChangeQuery
@@ -145,12 +146,61 @@ def facts(home: Home, query: PersistentQuery, plan: str) -> Result:
         "Sources": ", ".join(query.reads),
         "Sink": f"{query.sink.name} (topic {query.sink.topic})",
         "Status": _words(states),
+        "Lag": _lag_words(lag := _lag(home, query)),
     }
+    if note := _outdated(home, query):
+        lines["Note"] = note
     text = "\n".join(f"{key:<21}: {value}" for key, value in lines.items())
     trace = _trace(home.connect, query.id)
     told = {**_lasting(query, states), "sources": list(query.reads), "executionPlan": plan}
+    told |= {"lag": lag}
     shown = "\n\n".join(filter(None, (text, trace, plan)))
     return Result({"@type": "queryDescription", "queryDescription": told}, (Lines(shown),))
+
+
+def _lag(home: Home, query: PersistentQuery) -> int | None:
+    """How many records of its stream it has still to read; None where nobody can tell."""
+    topic = query.sources[0].topic
+    try:
+        ends = reading.ends(home.catalog.admin, topic)
+        found = [each for each in home.connect.offsets(query.id) if each["offset"] is not None]
+    except PenstockError:
+        return None
+    done: reading.Offsets = {
+        each["partition"]["kafka_partition"]: each["offset"]["kafka_offset"] for each in found
+    }
+    begin = {} if ends.keys() <= done.keys() else reading.beginnings(home.catalog.admin, topic)
+    return sum(end - done.get(p, begin.get(p, 0)) for p, end in ends.items())
+
+
+def _lag_words(lag: int | None) -> str:
+    if lag is None:
+        return "unknown"
+    return f"{lag} record{'' if lag == 1 else 's'}"
+
+
+def _outdated(home: Home, query: PersistentQuery) -> str:
+    """What was declared anew since the query was created: it goes on with what was so then."""
+    now = home.catalog.sources()
+    other = [s for s in query.sources if s.name in now and now[s.name].columns != s.columns]
+    if not other:
+        return ""
+    was = "; ".join(f"{source.name} ({column_list(source.columns)})" for source in other)
+    return (
+        f"goes on with the columns of its creation, {was}, which were declared anew. "
+        "Terminate and create it anew to change that."
+    )
+
+
+def still_reading(home: Home, name: str) -> tuple[str, ...]:
+    """A warning if there are queries over a stream or table whose declaration has changed."""
+    using = [q.id for q in home.catalog.queries().values() if name in (*q.reads, q.sink.name)]
+    if not using:
+        return ()
+    return (
+        f"{', '.join(using)}: goes on with the columns that {name} had when the query was created. "
+        "Terminate and create it anew to change that.",
+    )
 
 
 def _trace(connect: Connect, id_: str) -> str:

@@ -143,7 +143,7 @@ class SqlSession:
     def _sink_keys(self, name: str) -> Mapping[str, str]:
         from penstock.sql.running.sinks import sink_keys
 
-        return sink_keys(self.home.catalog.source(name))
+        return sink_keys(self.home.catalog.source(name), self.home.registry)
 
     def _describe_connector(self, statement: co.DescribeConnector) -> Result:
         from penstock.sql.running.listing import sources_over

@@ -8,12 +8,14 @@ from dataclasses import replace
 from confluent_kafka import KafkaException
 
 from penstock.kafka import topics
-from penstock.sql.catalog.inference import keyed, value_columns
+from penstock.sql.catalog.inference import keyed, value_columns, without_key
 from penstock.sql.catalog.sampling import sample_of
-from penstock.sql.catalog.source import FORMATS, PSEUDO, Source
+from penstock.sql.catalog.source import AVRO, FORMATS, OBJECTS, PSEUDO, Source
 from penstock.sql.errors import AlreadyExists, NotSupportedYet, StatementError, nearest
 from penstock.sql.planning.spark_types import resolved, resolved_type
 from penstock.sql.running.home import Home
+from penstock.sql.running.query_changes import still_reading
+from penstock.sql.running.registered import inferred_of_avro
 from penstock.sql.running.results import Lines, Result, framed, message, warning
 from penstock.sql.statements import connectors as co
 from penstock.sql.statements import sources as so
@@ -53,10 +55,11 @@ def create(home: Home, statement: so.CreateSource, masked: str) -> Result:
         commandId=command_id(statement.kind, source.name, "create"),
         commandSequenceNumber=number,
     )
+    warnings = still_reading(home, source.name)
     if statement.columns:
-        return done
+        return Result(done.entity, done.parts, warnings)
     told = Lines(f"{source.name} over topic {topic}: {_columns_told(source)}")
-    return Result(done.entity, (*done.parts, told))
+    return Result(done.entity, (*done.parts, told), warnings)
 
 
 def already(home: Home, statement: so.CreateSource) -> Result | None:
@@ -100,6 +103,7 @@ def _topic(given: Properties) -> str:
 def _declared(home: Home, statement: so.CreateSource, given: Properties, topic: str) -> Source:
     value_format = chosen_format(given, "VALUE_FORMAT", "JSON")
     key_format = chosen_format(given, "KEY_FORMAT", "KAFKA")
+    refuse_without_registry(home, key_format, value_format)
     columns = resolved(statement.columns, home.catalog.types())
     if not columns:
         columns, key_format = _inferred(home, statement, given, topic)
@@ -124,11 +128,17 @@ def chosen_format(given: Properties, key: str, default: str) -> str:
     if "FORMAT" in given and key in given:
         raise StatementError(f"FORMAT is for key and value: leave {key} out, or FORMAT.")
     chosen = (given.get(key) or given.get("FORMAT") or default).upper()
-    if chosen in ("AVRO", "PROTOBUF", "JSON_SR", "NONE", "PROTOBUF_NOSR"):
+    if chosen in ("PROTOBUF", "JSON_SR", "NONE", "PROTOBUF_NOSR"):
         raise NotSupportedYet(f"format {chosen}; there are {', '.join(FORMATS)}")
     if chosen not in FORMATS:
         raise StatementError(f"There is no format {chosen}.{nearest(chosen, FORMATS)}")
     return chosen
+
+
+def refuse_without_registry(home: Home, *formats: str) -> None:
+    """StatementError if a format needs a registry and none is configured."""
+    if AVRO in formats:
+        home.registry.converter(is_key=False)
 
 
 def schemas_enabled(given: Properties, value_format: str) -> bool:
@@ -158,8 +168,11 @@ def time_column(given: Properties, columns: tuple[ColumnDef, ...]) -> str:
 def _inferred(
     home: Home, statement: so.CreateSource, given: Properties, topic: str
 ) -> tuple[tuple[ColumnDef, ...], str]:
-    if chosen_format(given, "VALUE_FORMAT", "JSON") != "JSON":
-        raise StatementError("Columns can be inferred of JSON only: declare them.")
+    value_format = chosen_format(given, "VALUE_FORMAT", "JSON")
+    if value_format not in OBJECTS:
+        raise StatementError("Columns can be inferred of JSON and AVRO only: declare them.")
+    if value_format == AVRO:
+        return inferred_of_avro(home, statement.kind, topic)
     sample = sample_of(home.connection(), topic)
     if not sample:
         raise StatementError(f"Topic {topic} is empty: no columns can be inferred, declare them.")
@@ -167,10 +180,7 @@ def _inferred(
     found = tuple(replace(c, name=c.name.upper()) for c in value_columns(sample))
     columns, key_format = keyed(value_columns(sample), sample, role)
     if not key_format and statement.kind == "TABLE":
-        raise StatementError(
-            f"No primary key can be told: there are records without a key in topic {topic}. "
-            "Write them with one (for a JDBC source: 'key'='column'), or declare a stream."
-        )
+        raise without_key(topic)
     columns = tuple(replace(c, name=c.name.upper()) for c in columns)
     return (columns, key_format) if key_format else (found, "KAFKA")
 
@@ -268,15 +278,16 @@ def add_columns(home: Home, statement: so.AddColumns) -> Result:
     source = home.catalog.source(statement.name)
     new = resolved(statement.columns, home.catalog.types())
     if any(column.role for column in new):
-        raise StatementError("Keys cannot be added: declare it anew with CREATE OR REPLACE.")
+        raise StatementError("Keys cannot be added: declare it again with CREATE OR REPLACE.")
     changed = replace(source, columns=(*source.columns, *new))
     _check(so.CreateSource(source.kind, source.name, (), ()), changed.columns)
     number = home.catalog.put(changed)
-    return message(
+    done = message(
         f"Altered {source.kind.lower()} {source.name}.",
         commandId=command_id(source.kind, source.name, "alter"),
         commandSequenceNumber=number,
     )
+    return Result(done.entity, done.parts, still_reading(home, source.name))
 
 
 def create_type(home: Home, statement: so.CreateType) -> Result:

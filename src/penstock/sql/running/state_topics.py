@@ -27,7 +27,7 @@ def make(home: Home, query: PersistentQuery) -> None:
 
 
 def delete(home: Home, query: PersistentQuery) -> None:
-    """Delete it: nobody else reads it. If the brokers refuse, it stays, and that is logged."""
+    """Delete it: nothing else reads it. If the brokers refuse, it stays, and that is logged."""
     if not query.state_topic:
         return
     deleted = home.catalog.admin.delete_topics([query.state_topic])[query.state_topic]

@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from penstock.engine.driver.turn_faults import for_people, unavailable
 from penstock.sql.catalog.source import Source
 from penstock.sql.errors import StatementError
+from penstock.sql.persistent.avro_stages import with_texts
 from penstock.sql.planning.decoding import UNREADABLE, columns_of, parsed_of
 from penstock.sql.running import reading
 from penstock.sql.running.home import Home
@@ -31,7 +33,8 @@ def view(
 ) -> None:
     """Make the view ``name`` of a range of a source's topic; see ``decoding``."""
     raw, parsed = f"{name}_raw", f"{name}_parsed"
-    reading.frame(spark, home.connection(), source.topic, *span).createOrReplaceTempView(raw)
+    records = reading.frame(spark, home.connection(), source.topic, *span)
+    with_texts(records, source, home.registry).createOrReplaceTempView(raw)
     watched(spark, parsed_of(source, raw, latest=latest), name).createOrReplaceTempView(parsed)
     text = columns_of(source, parsed, tombstones=tombstones)
     analysed(spark, text).createOrReplaceTempView(name)
@@ -61,6 +64,8 @@ def spark_errors(stop: Stop) -> Iterator[None]:
     except (PySparkException, Py4JError, OSError, EOFError) as error:
         if stop.is_set():
             return
+        if said := unavailable(str(error)) or for_people(str(error)):
+            raise StatementError(said) from None
         told = error.getMessage() if isinstance(error, PySparkException) else None
         first = str(told or error).strip().splitlines()[0]
         raise StatementError(f"Spark cannot run this query: {first}") from None
@@ -70,26 +75,25 @@ class Skipped:
     """How many records of which topic a query could not read, as far as it has read."""
 
     def __init__(self) -> None:
-        self._topics: dict[str, str] = {}
-        self._counts: dict[str, int] = {}
+        self._sources: dict[str, Source] = {}
+        self._counts: dict[tuple[str, str], int] = {}
 
     def watch(self, name: str, source: Source) -> None:
-        """Know the topic of a view."""
-        self._topics[name] = source.topic
+        """Know what a view is of."""
+        self._sources[name] = source
 
     def count(self, frame: DataFrame) -> None:
         """Add what a frame has come across; call it when the frame has been read."""
         found = frame._jdf.queryExecution().observedMetrics()
-        for name, topic in self._topics.items():
-            row = found.get(name)
+        for name, source in self._sources.items():
+            row, kind = found.get(name), (source.topic, source.unreadable)
             if row.isDefined():
-                self._counts[topic] = self._counts.get(topic, 0) + int(row.get().getLong(0))
+                self._counts[kind] = self._counts.get(kind, 0) + int(row.get().getLong(0))
 
     def told(self) -> Sequence[str]:
         """A sentence per topic that has such records."""
         return [
-            f"{count} record{'' if count == 1 else 's'} of topic {topic} skipped: "
-            "the value is no JSON object."
-            for topic, count in self._counts.items()
+            f"{count} record{'' if count == 1 else 's'} of topic {topic} skipped: {why}."
+            for (topic, why), count in self._counts.items()
             if count
         ]

@@ -1,4 +1,4 @@
-"""Answers on standard output: for people, as JSON, or as CSV."""
+"""Answers on standard output: for people, as JSON (a list, or an object per line), or as CSV."""
 
 from __future__ import annotations
 
@@ -22,7 +22,11 @@ class Form(StrEnum):
 
     TABLE = "table"
     JSON = "json"
+    JSONL = "jsonl"
     CSV = "csv"
+
+
+JSONS = (Form.JSON, Form.JSONL)
 
 
 class Output:
@@ -33,6 +37,8 @@ class Output:
         self._write = write
         self._warn = warn
         self._width = width
+        self._begun = False
+        """Whether a list of JSON is open."""
 
     def show(self, ran: Ran) -> None:
         """Write an answer; of a query, each row as it comes."""
@@ -45,12 +51,25 @@ class Output:
         else:
             self._result(ran.statement, answer)
 
+    def close(self) -> None:
+        """Close the list of JSON; an answer after this opens another."""
+        if self._form is Form.JSON:
+            self._write("\n]\n" if self._begun else "[]\n")
+            self._begun = False
+
+    def _object(self, text: str) -> None:
+        if self._form is Form.JSONL:
+            self._write(text + "\n")
+            return
+        self._write((",\n" if self._begun else "[\n") + text)
+        self._begun = True
+
     def _result(self, statement: str, result: Result) -> None:
         for text in result.warnings:
             self._warn(f"Warning: {text}\n")
-        if self._form is Form.JSON:
+        if self._form in JSONS:
             entity = {**result.entity, "statementText": statement + ";"}
-            self._write(json.dumps(entity, ensure_ascii=False, default=str) + "\n")
+            self._object(json.dumps(entity, ensure_ascii=False, default=str))
             return
         for part in result.parts:
             if self._form is Form.CSV and isinstance(part, Grid):
@@ -79,9 +98,9 @@ class Output:
             self._warn(f"{rows.note}\n")
 
     def _row(self, rows: Rows, row: Sequence[Any]) -> None:
-        if self._form is Form.JSON:
+        if self._form in JSONS:
             named = dict(zip(rows.columns, row, strict=True))
-            self._write(json.dumps(named, ensure_ascii=False, default=as_text) + "\n")
+            self._object(json.dumps(named, ensure_ascii=False, default=as_text))
         elif self._form is Form.CSV:
             self._csv([[as_cell(value) for value in row]])
         else:

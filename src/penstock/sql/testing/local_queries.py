@@ -13,6 +13,7 @@ from penstock.kafka.clients import Connection
 from penstock.sdk.connectors import TopicPartition
 from penstock.sdk.errors import UserError
 from penstock.sdk.frames import FrameTurn, TopicRange
+from penstock.sql.avro.registry import NO_REGISTRY, SqlRegistry
 from penstock.sql.catalog.query import CONNECTOR_CLASS, PersistentQuery
 from penstock.sql.persistent.turns import QueryTurns
 from penstock.sql.running import reading
@@ -41,8 +42,13 @@ class LocalQueries:
     """
 
     def __init__(
-        self, connection: Connection, spark: Callable[[], SparkSession], state_folder: str
+        self,
+        connection: Connection,
+        spark: Callable[[], SparkSession],
+        state_folder: str,
+        registry: SqlRegistry = NO_REGISTRY,
     ) -> None:
+        self._registry = registry
         self._connection = connection
         self._spark = spark
         self._folder = state_folder
@@ -108,7 +114,7 @@ class LocalQueries:
         if config.get("connector.class") != CONNECTOR_CLASS:
             _refuse()
         query = PersistentQuery.of_config(config)
-        self._running[name] = _Running(query, QueryTurns(query, self._folder))
+        self._running[name] = _Running(query, QueryTurns(query, self._folder, self._registry))
         return {"name": name}
 
     def alter_offsets(self, name: str, offsets: Sequence[Mapping[str, Any]]) -> str:

@@ -15,6 +15,7 @@ from confluent_kafka.admin import AdminClient
 from penstock.kafka import clients, topics
 from penstock.kafka.clients import Connection
 from penstock.sdk.errors import PenstockError
+from penstock.sql.avro.registry import NO_REGISTRY, SqlRegistry
 from penstock.sql.errors import StatementError
 from penstock.sql.grammar.parser import Parsed
 from penstock.sql.grammar.splitting import pieces
@@ -43,25 +44,32 @@ class Outcome:
 
 
 def run_cases(
-    cases: Iterable[Case], connection: Connection, spark: Callable[[], SparkSession]
+    cases: Iterable[Case],
+    connection: Connection,
+    spark: Callable[[], SparkSession],
+    registry: SqlRegistry = NO_REGISTRY,
 ) -> Iterator[Outcome]:
     """Run tests; the topics that a test has made are deleted after it."""
     admin = clients.admin(connection)
     for case in cases:
         before = set(topics.all_topics(admin))
-        name = f"penstock-sql-test-{next(_numbers)}"
-        outcome = _run_case(case, connection, spark, name)
+        outcome = _run_case(case, connection, spark, registry)
         _delete(admin, set(topics.all_topics(admin)) - before)
         yield outcome
 
 
 def _run_case(
-    case: Case, connection: Connection, spark: Callable[[], SparkSession], catalog: str
+    case: Case,
+    connection: Connection,
+    spark: Callable[[], SparkSession],
+    registry: SqlRegistry,
 ) -> Outcome:
+    catalog = f"penstock-sql-test-{next(_numbers)}"
     with TemporaryDirectory(prefix="penstock-sql-test-") as folder:
-        queries = LocalQueries(connection, spark, folder)
+        queries = LocalQueries(connection, spark, folder, registry)
         connect = cast("Connect", queries)
-        with closing(Home(lambda: connect, lambda: connection, spark, catalog)) as home:
+        home = Home(lambda: connect, lambda: connection, spark, catalog, registry=registry)
+        with closing(home):
             return _outcome(SqlSession(home, scripts=False), case, queries)
 
 
