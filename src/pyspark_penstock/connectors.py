@@ -20,6 +20,7 @@ from penstock.runtime.validation.validation import Validator
 from penstock.sdk.batches import SourceBatch
 from penstock.sdk.connectors import SourceConnector
 from penstock.sdk.errors import RetriableError
+from penstock.sdk.frame_sources import FrameSourceConnector
 from penstock.sdk.offsets import OffsetReader
 from penstock.sdk.packing import pack
 from penstock.sdk.records import SourceRecord
@@ -93,6 +94,11 @@ class Run:
             raise OptionError(
                 f"{found.plugin.class_name} is a {found.plugin.type} connector: only sources can "
                 "be read"
+            )
+        if issubclass(found.plugin.cls, FrameSourceConnector):
+            raise OptionError(
+                f"{found.plugin.class_name} has Spark read what it is told: read that with Spark's "
+                "own formats"
             )
 
     def tasks(self) -> list[Config]:

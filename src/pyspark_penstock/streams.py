@@ -79,7 +79,7 @@ class TopicStream(DataSourceStreamReader):
 
 
 class ConsumerStream(TopicStream):
-    """A stream under a consumer's name, which it holds while it runs: nobody else reads as it.
+    """A stream under a consumer's name, which it holds while it runs: no other reader can use it.
 
     A stream without a checkpoint begins where the name stands; one with a checkpoint goes on there.
     The name follows: it is moved when Spark says that a batch is done, which is when it begins the

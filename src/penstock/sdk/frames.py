@@ -95,12 +95,19 @@ class KafkaEnd:
 
 @dataclass(frozen=True)
 class FormatEnd:
-    """The turn ends in files of one of Spark's formats, with whatever columns ``build`` returns."""
+    """The turn ends in one of Spark's formats, with whatever columns ``build`` returns."""
 
     format: str
-    path: str
+    path: str = ""
     options: Mapping[str, str] = field(default_factory=dict)
     partition_by: tuple[str, ...] = ()
+    table: str = ""
+    """Instead of ``path``, for ``iceberg``: a table in one of Spark's catalogs."""
+
+    @property
+    def target(self) -> str:
+        """Where it is written; empty for a format that has it among its options."""
+        return self.table or self.path
 
 
 class FrameTask(SinkTask):

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +16,8 @@ from penstock.embedded import EmbeddedBroker
 from penstock.kafka.clients import Connection
 from penstock.runtime.worker import Worker
 from topics import Topics
+
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
@@ -44,3 +50,20 @@ def read(spark: SparkSession, broker: EmbeddedBroker) -> Callable[..., DataFrame
         return spark.read.format("penstock").options(**given).load()
 
     return read
+
+
+@pytest.fixture(scope="session")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the package as it is built and installed."""
+    source, place = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("installed")
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        if (ROOT / name).exists():
+            shutil.copy(ROOT / name, source)
+    shutil.copytree(
+        ROOT / "src", source / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
+    )
+    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(place)]
+    subprocess.run([*build, str(source)], check=True, capture_output=True)
+    (wheel,) = place.glob("*.whl")
+    shutil.unpack_archive(wheel, place, "zip")
+    return place

@@ -142,6 +142,7 @@ def turn(
         decode=lambda message: decode_report_as(FrameReport, message),
     ).run()
     [report] = found.reports
+    assert isinstance(report, FrameReport)
     return report
 
 

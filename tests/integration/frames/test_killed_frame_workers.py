@@ -9,12 +9,15 @@ from pathlib import Path
 import pytest
 from pyarrow.parquet import ParquetFile
 
+from format_jars import spark_jars
 from free_ports import free_port
 from own_cluster import own_topics
 from penstock.client import ConnectClient
 from penstock.embedded import EmbeddedBroker, Java
+from penstock.embedded.postgres import USER
 from sink_offsets import entry, in_group
 from spark_cluster import spark_cluster
+from tables import Tables
 from topics import Topics
 from waiting import eventually
 from worker_process import WorkerProcess
@@ -107,6 +110,38 @@ def test_files_of_a_worker_killed_in_the_middle_of_turns(
     )
     assert len(values) == PARTITIONS * EACH
     assert set(values.values()) == {1}
+
+
+def test_a_database_of_a_worker_killed_in_the_middle_of_turns(
+    start: Start, topics: Topics, filled: str, tables: Tables, java: Java
+) -> None:
+    """At least once: nothing is missing, and what is there twice is what was killed."""
+    worker = start(spark_jars=spark_jars(java, "postgres"))
+    sink = {
+        "connector.class": "SparkSink",
+        "topics": filled,
+        "format": "jdbc",
+        "select": "CAST(value AS BIGINT) AS n",
+        "format.options.driver": "org.postgresql.Driver",
+        "format.options.url": tables.postgres.jdbc_url,
+        "format.options.user": USER,
+        "format.options.password": tables.postgres.password,
+        "format.options.dbtable": f"{tables.schema}.numbers",
+    }
+    tables.run("CREATE TABLE numbers (n BIGINT)")
+    worker.client.create(filled, sink)
+    for part in (0, PARTITIONS * EACH // 3):
+        eventually(
+            lambda: tables.run("SELECT count(*) FROM numbers")[0][0] > part,  # noqa: B023
+            within=180,
+            every=0.02,
+        )
+        worker.kill()
+        worker.start()
+    await_end(topics, filled)
+    found = Counter(dict(tables.run("SELECT n, count(*) FROM numbers GROUP BY n")))
+    assert sorted(found) == list(range(PARTITIONS * EACH))
+    assert max(found.values()) <= 3, "twice killed"
 
 
 def test_a_reattempt_of_sparks_touches_nothing(

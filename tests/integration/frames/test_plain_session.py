@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -31,23 +30,6 @@ assert billed == 100
 spark.stop()
 print("the page is right")
 """
-
-
-@pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the package as it is built and installed."""
-    source, place = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("installed")
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        if (ROOT / name).exists():
-            shutil.copy(ROOT / name, source)
-    shutil.copytree(
-        ROOT / "src", source / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
-    )
-    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(place)]
-    subprocess.run([*build, str(source)], check=True, capture_output=True)
-    (wheel,) = place.glob("*.whl")
-    shutil.unpack_archive(wheel, place, "zip")
-    return place
 
 
 def test_the_page(

@@ -116,11 +116,47 @@ def test_a_record_that_is_no_json_is_named_and_passed_by_altering_the_offset(
 
 
 @pytest.mark.heavy
+def test_a_schema_that_changes_inside_a_range(
+    spark: SparkSession,
+    connectors: ConnectClient,
+    topics: Topics,
+    name: str,
+    make: Make,
+    out: Path,
+) -> None:
+    """Fields that come and go are nothing; a field of another type ends the range, which is named
+    and waits until the configuration has the type that both have."""
+    values = [{"id": 1, "name": "a"}, {"id": 2, "name": "b", "more": [5]}, {"id": 3}]
+    topics.produce(name, [json.dumps(each).encode() for each in values])
+    make(value_format="json", value_schema=SCHEMA, select="value.*")
+    await_end(topics, name)
+    topics.produce(name, [json.dumps({"id": n, "name": "d"}).encode() for n in (4, "five", 6)])
+    assert f"{name}-0 at offset 5" in failure(connectors, name)
+    rows = spark.read.parquet(str(out)).collect()
+    assert sorted((r.id, r.name) for r in rows) == [(1, "a"), (2, "b"), (3, None)]
+    config = {**connectors.info(name)["config"], "value.schema": "id STRING, name STRING"}
+    connectors.put_config(name, {**config, "select": "value.id AS text; value.name"})
+    await_end(topics, name)
+    merged = spark.read.option("mergeSchema", "true").parquet(str(out)).collect()
+    assert {r.id for r in merged} == {1, 2, 3, None}
+    assert {r.text for r in merged} == {"4", "five", "6", None}
+
+
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("keys", "words"),
     [
-        ({"format": "delta"}, 'no format "delta" installed'),
+        ({"format": "delta"}, "spark.jars.packages=io.delta:delta-spark"),
+        (
+            {"format": "iceberg", "table": "lake.sales.people", "path": ""},
+            "spark.jars.packages=org.apache.iceberg:iceberg-spark-runtime",
+        ),
         ({"format_options_compression": "zip"}, "zip"),
+        (
+            {"format": "jdbc", "path": "", "format_options_url": "jdbc:nosuch:x"}
+            | {"format_options_dbtable": "people"},
+            "No suitable driver: give format.options.driver",
+        ),
         ({"select": "nothing"}, "nothing"),
         ({"path": "/proc/nowhere"}, "/proc/nowhere cannot be written"),
     ],

@@ -87,7 +87,8 @@ class RunningTurn:
         self._turns = turns
         self._turn = turn
         self._done = done
-        self._answerer = Answerer(turns.hub, turns.certificate, wanted)
+        self._wanted = wanted
+        self._answerer = Answerer(turns.hub, turns.certificate, self._asked)
         self._tag = f"penstock-turn-{uuid.uuid4().hex}"
         self._revoked = threading.Event()
         self._spark: SparkSession | None = None
@@ -95,6 +96,8 @@ class RunningTurn:
         self._placed = threading.Event()
         self.began = time.monotonic()
         """When it was begun or, if it had to wait, when it could go on."""
+        self.heard = self.began
+        """When it was begun, or a task of it last asked whether it is still wanted."""
         self._thread = threading.Thread(target=self._run, name="frame-turn", daemon=True)
         self._thread.start()
 
@@ -117,6 +120,10 @@ class RunningTurn:
         if (spark := self._spark) is not None:
             with contextlib.suppress(Exception):
                 spark.sparkContext.cancelJobsWithTag(self._tag)
+
+    def _asked(self) -> bool:
+        self.heard = time.monotonic()
+        return self._wanted()
 
     def _run(self) -> None:
         with about(self._turn.connector):
@@ -146,7 +153,7 @@ class RunningTurn:
         except Exception as error:  # noqa: BLE001 (whatever keeps it from starting)
             return TurnDone(0.0, cause=Cause.SPARK_LOST, detail=f"it does not start: {error}")
         lost = session.lost_executors()
-        self.began = began = time.monotonic()
+        self.began = self.heard = began = time.monotonic()
         try:
             with self._tagged(spark):
                 outcome = self._turn.run(spark, self._answerer.confirms, self._answerer.question)

@@ -1,7 +1,7 @@
 """The one Spark session of a worker, started when the first turn needs it.
 
 Every setting is here. ``spark.*`` keys of the worker's configuration override the defaults, except
-the few that the protocol depends on (``FIXED``).
+the few that the protocol depends on (``FIXED``); ``spark.jars`` adds to our own.
 """
 
 from __future__ import annotations
@@ -113,6 +113,7 @@ class SparkSettings:
         """Every Spark setting of this worker."""
         given = {k: v for k, v in self.worker_config.items() if k.startswith("spark.")}
         conf = {**self._defaults(), **given, **FIXED}
+        conf["spark.jars"] = ",".join(filter(None, [*map(str, self.jars), given.get("spark.jars")]))
         options = conf.get("spark.driver.extraJavaOptions", "")
         conf["spark.driver.extraJavaOptions"] = f"{self._log_option()} {options}".strip()
         return conf
@@ -124,7 +125,6 @@ class SparkSettings:
             "spark.ui.enabled": "false",
             "spark.ui.showConsoleProgress": "false",
             "spark.driver.memory": DRIVER_MEMORY,
-            "spark.jars": ",".join(str(jar) for jar in self.jars),
             "spark.local.dir": str(self.data_dir / "spark"),
             "spark.sql.warehouse.dir": str(self.data_dir / "spark" / "warehouse"),
             "spark.sql.shuffle.partitions": "4",

@@ -1,24 +1,24 @@
-"""A turn that ends in files: the plan is stored, the files are put in place, the ends committed.
+"""A turn that ends in a format: its plan is stored, then it is written, then its ends committed.
 
 Whatever is killed in between, the next worker finds the plan with the positions, and whether its
-files are in their place. Formats without files are appended to, which is at least once.
+files are in their place, or its table has it. Other formats are appended to: at least once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from penstock.engine.frames.formats import is_installed, writes_files
+from penstock.engine.frames.formats import is_installed
 from penstock.engine.frames.frame_lease import FrameLease, FrameReport
-from penstock.engine.frames.places import places
 from penstock.engine.frames.plan_text import plan_text
 from penstock.engine.frames.ranges import TurnPlan, Verdict, verdict
 from penstock.engine.frames.stored_plan import noted
+from penstock.engine.frames.targets import Target, target_of
 from penstock.engine.frames.task_frame import task_frame
-from penstock.engine.frames.turn import Outcome, append, by_kafka_source, run_turn
+from penstock.engine.frames.turn import Outcome, append, by_kafka_source
 from penstock.engine.frames.turn_order import Build, TurnOutcome, told_turn
 from penstock.engine.lease import producers
 from penstock.engine.lease.lease import End
@@ -83,36 +83,36 @@ class FormatTurn:
         return TurnOutcome((report,), plan=self._plan)
 
     def _run(self, producer: Transactions) -> FrameReport:
-        order, plan = self._order, self._order.plan
         self._refuse_unless_wanted()
-        if not writes_files(order.end.format):
-            append(self._spark, order.end, self._frame)
+        target = self._target()
+        if target is None:
+            append(self._spark, self._order.end, self._frame)
             return self._commit_ends(producer)
-        if order.stored and self._verdict() is Verdict.DROP:
-            return self._commit(producer, {p: (at, "") for p, (at, _) in noted(plan).items()}, 0)
-        if not order.stored:
-            self._send(producer, noted(plan))
-        outcome = run_turn(
-            self._spark,
-            plan,
-            order.end,
-            self._frame,
-            worker_epoch=self._lease.epoch,
-            confirm=self._confirm,
-        )
-        if outcome is Outcome.NOT_WANTED:
+        if self._order.stored and self._verdict(target) is Verdict.DROP:
+            dropped = {p: (at, "") for p, (at, _) in noted(self._order.plan).items()}
+            return self._commit(producer, dropped, 0)
+        if not self._order.stored:
+            self._order = replace(self._order, plan=target.following(self._order.plan))
+            self._send(producer, noted(self._order.plan))
+        if target.write(self._order.plan, self._frame, self._confirm) is Outcome.NOT_WANTED:
             raise Orphaned("the worker no longer wants this turn")
         return self._commit_ends(producer)
+
+    def _target(self) -> Target | None:
+        lease = self._lease
+        return target_of(self._spark, self._order.end, writer=lease.group, worker_epoch=lease.epoch)
 
     def _refuse_unless_wanted(self) -> None:
         if not self._confirm():
             raise Orphaned("the worker no longer wants this turn")
 
-    def _verdict(self) -> Verdict:
+    def _verdict(self, target: Target) -> Verdict:
         """A changed configuration does not undo what has been written."""
-        plan = self._order.plan
-        happened = places(self._spark, plan.target).happened(plan.id)
-        return verdict(plan, happened=happened, epoch=plan.epoch, config=self._order.config)
+        order, plan = self._order, self._order.plan
+        happened = target.happened(plan)
+        if not happened and target.following(plan) != plan:
+            return Verdict.DROP
+        return verdict(plan, happened=happened, epoch=plan.epoch, config=order.config)
 
     def _frame(self) -> DataFrame:
         told = told_turn((self._lease,), {}, small=False)

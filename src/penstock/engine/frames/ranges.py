@@ -67,7 +67,7 @@ class Verdict(Enum):
     RUN = auto()
     """It may have begun: run just this, whatever else could be read by now."""
     DROP = auto()
-    """It was never completed, and no longer holds: plan anew."""
+    """It was never completed, and no longer holds: make a new plan."""
 
 
 def verdict(plan: TurnPlan, *, happened: bool, epoch: int, config: str) -> Verdict:

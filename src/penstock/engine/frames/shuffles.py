@@ -45,7 +45,7 @@ def refuse_moves(frame: DataFrame) -> None:
     for node in _nodes(plan):
         if _name(node) in REGROUPING:
             raise ShuffleError(
-                f"this plan puts the records of tasks together anew ({_words(node)}), and ends in "
+                f"this plan combines the records of tasks ({_words(node)}), and ends in "
                 "Kafka: leave out union and coalesce. Several outputs of one record are an array "
                 "to explode."
             )

@@ -127,16 +127,30 @@ def explained(target: str) -> Iterator[None]:
     except FrameError:
         raise
     except (PySparkException, Py4JJavaError) as error:
-        raise WriteError(f"{target} was not written: {_reason(str(error))}") from error
+        raise WriteError(f"{target} was not written: {_reason(error)}") from error
 
 
 RAISED = re.compile(r"\[USER_RAISED_EXCEPTION\] (.*?)(?: SQLSTATE|$)", re.MULTILINE)
 """What ``raise_error`` in a plan says."""
 
 
-def _reason(text: str) -> str:
-    found = RAISED.search(text)
-    return found[1] if found else _first_line(text)
+TRACEBACK = re.compile(r"Traceback \(most recent call last\):\n(?:[ \t]+.*\n)+(\S.*)")
+"""What a stage of Python's has raised, behind its traceback."""
+REMEDIES = {
+    "No suitable driver": "give format.options.driver, the class of the database's driver, and its "
+    "jar as spark.jars of the worker"
+}
+"""What to do about what Java says in a few words."""
+
+
+def _reason(error: Exception) -> str:
+    text = str(error)
+    if found := RAISED.search(text) or TRACEBACK.search(text):
+        return found[1]
+    thrown = getattr(error, "java_exception", None)
+    line = _first_line(text if thrown is None else str(thrown.toString()))
+    remedies = [remedy for words, remedy in REMEDIES.items() if words in line]
+    return ": ".join([line, *remedies])
 
 
 def _first_line(text: str) -> str:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from penstock.engine.frames.frame_lease import FrameLease, FrameReport
+from penstock.engine.frames.frame_lease import FrameLease
+from penstock.engine.lease.lease import Report
 from penstock.kafka.clients import Connection
 from penstock.sdk.connectors import TopicPartition
 from penstock.sdk.frames import FrameTurn, TopicRange
@@ -76,7 +77,7 @@ def topic_ranges(leases: tuple[FrameLease, ...]) -> tuple[TopicRange, ...]:
 class TurnOutcome:
     """How a turn ended: the reports of its tasks. A task without one has to be looked after."""
 
-    reports: tuple[FrameReport, ...] = ()
+    reports: tuple[Report, ...] = ()
     small: bool = False
     checked: bool = False
     """Whether the plan of ``build`` is known to be without shuffles."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 from urllib.parse import unquote, urlsplit
@@ -16,9 +17,10 @@ from penstock.sdk.config_validators import non_empty, one_of
 from penstock.sdk.errors import ConfigError, UserError
 from penstock.sdk.frames import FormatEnd, FrameConnector, FrameTurn
 
-FORMAT, PATH, OPTIONS = "format", "path", "format.options."
+FORMAT, PATH, TABLE, OPTIONS = "format", "path", "table", "format.options."
 VALUE, SCHEMA, SELECT, PARTITION_BY = "value.format", "value.schema", "select", "partition.by"
-FILES = ("parquet", "orc", "json", "csv", "text", "xml", "avro")
+IN_FOLDERS = ("parquet", "orc", "json", "csv", "text", "xml", "avro", "delta")
+IN_CATALOGS = ("iceberg",)
 SPARK_SINK_CONFIG = ConfigDef(
     ConfigKey(
         PATH,
@@ -26,16 +28,24 @@ SPARK_SINK_CONFIG = ConfigDef(
         importance=Importance.HIGH,
         doc="The folder to write to: a URL of a file system that Spark has, or a folder that all "
         "executors share. Every turn adds a folder turn=… to it, in one rename: exactly once on "
-        "file systems that rename a folder at once, at least once on object stores.",
+        "file systems that rename a folder at once, at least once on object stores. For format "
+        "delta, the folder of the table.",
+    ),
+    ConfigKey(
+        TABLE,
+        default="",
+        importance=Importance.HIGH,
+        doc="For format iceberg: the table, in one of the catalogs of the worker's Spark, such as "
+        "lake.sales.orders. It is made if it does not exist.",
     ),
     ConfigKey(
         FORMAT,
         default="parquet",
         validator=non_empty,
         importance=Importance.HIGH,
-        doc="Spark's name of the format: parquet, orc, json, csv, text, xml or avro; or one that "
-        "has no files and is appended to, such as jdbc: at least once. Options of the format are "
-        "keys that begin with format.options.",
+        doc="Spark's name of the format: parquet, orc, json, csv, text, xml or avro; delta or "
+        "iceberg where their jars are installed; or one that is appended to, such as jdbc: at "
+        "least once. Options of the format are keys that begin with format.options.",
     ),
     ConfigKey(
         OPTIONS + "password",
@@ -75,6 +85,16 @@ class SparkSinkConnector(FrameConnector):
 
     config_def: ClassVar[ConfigDef] = SPARK_SINK_CONFIG
     version: ClassVar[str] = __version__
+    example: ClassVar[Mapping[str, str]] = {
+        "connector.class": "SparkSink",
+        "topics": "orders",
+        "path": "/data/orders",
+        "format": "parquet",
+        "value.format": "json",
+        "value.schema": "id BIGINT, customer STRING, amount DOUBLE",
+        "select": "value.*; date(timestamp) AS day",
+        "partition.by": "day",
+    }
     worker_keys: ClassVar[tuple[str, ...]] = (ROOTS,)
 
     def validate(self, config: Mapping[str, str]) -> Sequence[tuple[str, str]]:
@@ -84,6 +104,7 @@ class SparkSinkConnector(FrameConnector):
             (SCHEMA, lambda: _decoding(parsed)),
             (SELECT, lambda: expressions(SELECT, parsed[SELECT])),
             (PATH, lambda: _check_path(config, parsed)),
+            (TABLE, lambda: _check_table(parsed)),
         ]
         for key, check in checks:
             try:
@@ -93,9 +114,9 @@ class SparkSinkConnector(FrameConnector):
         return found
 
     def exclusive_targets(self, config: Mapping[str, str]) -> Mapping[str, str]:
-        """The folder: two sinks could take one another's turns for their own."""
+        """The folder: two sinks could take one another's turns for their own. Not so in tables."""
         path = config.get(PATH, "")
-        if not path:
+        if not path or config.get(FORMAT, "").lower() == "delta":
             return {}
         local = _local(path)
         return {PATH: path.rstrip("/") if local is None else f"file:{os.path.realpath(local)}"}
@@ -104,6 +125,7 @@ class SparkSinkConnector(FrameConnector):
         """The configuration is all there is."""
         self._config = SPARK_SINK_CONFIG.parse(config)
         _check_path(config, self._config)
+        _check_table(self._config)
         self._select = expressions(SELECT, self._config[SELECT])
         self._options = {
             key.removeprefix(OPTIONS): value
@@ -112,9 +134,9 @@ class SparkSinkConnector(FrameConnector):
         }
 
     def end(self) -> FormatEnd:
-        """Files of the format."""
-        columns = tuple(self._config[PARTITION_BY])
-        return FormatEnd(self._config[FORMAT], self._config[PATH], self._options, columns)
+        """Files of the format, a table, or whatever is appended to."""
+        config, columns = self._config, tuple(self._config[PARTITION_BY])
+        return FormatEnd(config[FORMAT], config[PATH], self._options, columns, config[TABLE])
 
     def build(self, records: Any, turn: FrameTurn) -> Any:
         """Decode the values, and select."""
@@ -135,7 +157,23 @@ def _local(path: str) -> str | None:
 def _check_path(config: Mapping[str, str], parsed: Mapping[str, Any]) -> None:
     """ConfigError if it is missing, UserError if the worker does not allow it."""
     path = parsed[PATH]
-    if not path and parsed[FORMAT].lower() in FILES:
+    if not path and parsed[FORMAT].lower() in IN_FOLDERS:
         raise ConfigError(f"format {parsed[FORMAT]} writes files: say where, in {PATH}", key=PATH)
     if path and (local := _local(path)) is not None:
         Jail.of(config).check(local)
+
+
+def _check_table(parsed: Mapping[str, Any]) -> None:
+    """ConfigError if it is missing, or given for a format that has none."""
+    table, kind = parsed[TABLE], parsed[FORMAT]
+    if kind.lower() not in IN_CATALOGS:
+        if table:
+            raise ConfigError(f"format {kind} has no tables: leave out {TABLE}", key=TABLE)
+        return
+    if not re.fullmatch(r"\w+(\.\w+){2,}", table):
+        raise ConfigError(
+            f"format {kind} needs a table in one of Spark's catalogs, such as lake.sales.orders",
+            key=TABLE,
+        )
+    if parsed[PATH]:
+        raise ConfigError(f"format {kind} writes to {TABLE}: leave out {PATH}", key=PATH)

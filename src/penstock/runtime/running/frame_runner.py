@@ -56,8 +56,8 @@ class FrameRunner(SinkRunner):
         tasks = super()._start_connector()
         self._end = self._connector.end()
         if isinstance(self._end, FormatEnd):
-            kind, path = self._end.format, self._end.path
-            log.info("turns end in %s, %s", path or kind, promise(kind, path))
+            kind, target = self._end.format, self._end.target
+            log.info("turns end in %s, %s", target or kind, promise(kind, target))
         self._checked = False
         return tasks
 
@@ -118,7 +118,7 @@ class FrameRunner(SinkRunner):
         self._stored = None
         if isinstance(self._end, FormatEnd):
             committed = {p: (start.offset, start.metadata) for p, start in starts.items()}
-            self._stored = stored_plan(committed, self._end.path)
+            self._stored = stored_plan(committed, self._end.target)
         return self._stored
 
     # Running.
@@ -144,7 +144,7 @@ class FrameRunner(SinkRunner):
     def _format_order(self, lease: FrameLease, end: FormatEnd) -> FormatOrder:
         config, stored = config_hash(self.config), self._stored
         # Any number that no turn before had: ranges that are read again are another turn.
-        fresh = TurnPlan(time.time_ns() // 1000, lease.ranges, end.path, config)
+        fresh = TurnPlan(time.time_ns() // 1000, lease.ranges, end.target, config)
         return FormatOrder(
             lease,
             end,
@@ -195,7 +195,8 @@ class FrameRunner(SinkRunner):
         self._turn_pace.done(offsets, done.seconds, left=self._left)
         if self._tried_small:
             self._turn_pace.through_worker(offsets, fitted=outcome.small)
-        committed = [each for each in outcome.reports if each.end is End.DONE]
+        reports = [each for each in outcome.reports if isinstance(each, FrameReport)]
+        committed = [each for each in reports if each.end is End.DONE]
         if committed and self._connector is not None:
             self._tell_connector(committed, done.seconds, small=outcome.small)
 
@@ -222,4 +223,4 @@ class FrameRunner(SinkRunner):
         """Look again at once while there is more; otherwise let some records gather."""
         super()._settle_down(moved)
         if moved:
-            self._quiet_until = time.monotonic() + self._turn_pace.pause
+            self._pause.begin(self._turn_pace.pause)

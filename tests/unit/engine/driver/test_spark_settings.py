@@ -117,6 +117,10 @@ def test_the_jvms_log_goes_to_a_file_of_its_own_beside_the_users_options(tmp_pat
 def test_jars_are_handed_to_spark(tmp_path: Path) -> None:
     settings = SparkSettings(tmp_path, jars=[Path("/a/one.jar"), Path("/b/two.jar")])
     assert settings.conf()["spark.jars"] == "/a/one.jar,/b/two.jar"
+    mine = {"spark.jars": "/c/mine.jar"}
+    more = SparkSettings(tmp_path, jars=[Path("/a/one.jar")], worker_config=mine)
+    assert more.conf()["spark.jars"] == "/a/one.jar,/c/mine.jar", "beside our own"
+    assert SparkSettings(tmp_path, worker_config=mine).conf()["spark.jars"] == "/c/mine.jar"
 
 
 def test_a_session_that_was_never_used_was_never_started(tmp_path: Path) -> None:

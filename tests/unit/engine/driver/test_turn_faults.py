@@ -9,6 +9,7 @@ from pyspark.errors import AnalysisException, PythonException
 
 from penstock.engine.carriers.carrier import Cause
 from penstock.engine.driver.turn_faults import Verdict, first_lines, judged
+from penstock.engine.frames.errors import WriteError
 from penstock.kafka.errors import AccessDenied, BrokerUnavailable
 from penstock.kafka.range_reader import RangeGone
 from penstock.sdk.errors import FatalError, UserError
@@ -48,6 +49,14 @@ def test_a_broker_that_a_stage_cannot_reach() -> None:
     )
 
 
+@pytest.mark.parametrize("room", ["sdk.errors.UserError", "sql.errors.StatementError"])
+def test_what_a_stage_says_to_people_is_told_without_a_traceback(room: str) -> None:
+    text = f'Traceback …\n  File "x.py", line 3\npenstock.{room}: log in anew\n\n\tat java'
+    found = verdict(PythonException(text))
+    assert isinstance(found.error, UserError)
+    assert str(found.error) == "log in anew"
+
+
 def test_a_crash_and_a_lost_executor() -> None:
     crash = PythonException("Job aborted: Python worker exited unexpectedly (crashed): exit 3")
     assert verdict(crash).cause is Cause.CRASHED
@@ -58,6 +67,29 @@ def test_a_crash_and_a_lost_executor() -> None:
 
 def test_sparks_own_death() -> None:
     assert verdict(PythonException("anything"), spark_lost=True).cause is Cause.SPARK_LOST
+
+
+def explained(text: str) -> WriteError:
+    """As a turn that ends in a format tells of an error of Spark's."""
+    error = WriteError("/data was not written: Job aborted")
+    error.__cause__ = PythonException(text)
+    return error
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        ("Job aborted: ExecutorLostFailure (executor 3 exited …)", Cause.EXECUTOR_LOST),
+        ("penstock.kafka.errors.BrokerUnavailable: nothing came", Cause.VANISHED),
+        ("Caused by: org.apache.kafka.common.errors.TimeoutException: Timeout", Cause.VANISHED),
+        ("[KAFKA_DATA_LOSS.START_OFFSET_RESET] Some data was deleted", Cause.VANISHED),
+    ],
+)
+def test_what_a_turn_explains_is_judged_by_what_spark_has_said(text: str, cause: Cause) -> None:
+    assert verdict(explained(text)).cause is cause
+    assert verdict(explained("anything"), spark_lost=True).cause is Cause.SPARK_LOST
+    other = explained("Path does not exist")
+    assert verdict(other) == Verdict(other), "in the words that it has been explained in"
 
 
 def test_an_error_of_a_plan_is_told_without_the_plan() -> None:

@@ -43,6 +43,11 @@ def test_words_in_literals_and_in_names_are_fine() -> None:
         ({"path": "file:/elsewhere", "file.allowed.roots": "/data"}, "path"),
         ({"path": "/data/x", "value.format": "json"}, "value.schema"),
         ({"path": "/data/x", "select": "reflect('a')"}, "select"),
+        ({"format": "Delta", "path": ""}, "path"),
+        ({"format": "iceberg"}, "table"),
+        ({"format": "iceberg", "table": "people"}, "table"),
+        ({"format": "iceberg", "table": "lake.sales.x", "path": "/data/x"}, "table"),
+        ({"path": "/data/x", "table": "lake.sales.people"}, "table"),
     ],
 )
 def test_what_a_configuration_may_not_say(config: dict[str, str], key: str) -> None:
@@ -55,6 +60,8 @@ def test_what_it_may_say() -> None:
     assert not sink.validate({"path": "/data/x", "file.allowed.roots": "/data"})
     assert not sink.validate({"path": "s3a://bucket/x", "file.allowed.roots": "/data"})
     assert not sink.validate({"format": "jdbc"})
+    assert not sink.validate({"format": "delta", "path": "/data/people"})
+    assert not sink.validate({"format": "iceberg", "table": "lake.sales.people"})
 
 
 def test_two_sinks_of_one_folder_are_noticed_whatever_they_call_it() -> None:
