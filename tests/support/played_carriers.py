@@ -104,10 +104,19 @@ class PlayedJob:
         self._ended(Cause.CRASHED, "os._exit")
 
 
+class WaitingJob:
+    """A job for which Spark has no core."""
+
+    def cancel(self) -> None:
+        """It was never there."""
+
+
 class PlayedFleet:
     """A fleet of such carriers, and a listener that remembers."""
 
-    def __init__(self, most: int = 7) -> None:
+    def __init__(self, most: int = 7, cores: int = 7) -> None:
+        self.cores = cores
+        """How many carriers are started; jobs beyond that wait."""
         self.hub = Hub("127.0.0.1")
         self.jobs: list[PlayedJob] = []
         self.names: list[str] = []
@@ -117,8 +126,12 @@ class PlayedFleet:
         self.blamed: list[str] = []
         self.fleet = Fleet(self.hub, self._launch, most, dict)
 
-    def _launch(self, link: Link, name: str, ended: Callable[[Cause, str], None]) -> PlayedJob:
+    def _launch(
+        self, link: Link, name: str, ended: Callable[[Cause, str], None]
+    ) -> PlayedJob | WaitingJob:
         self.names.append(name)
+        if len(self.jobs) >= self.cores:
+            return WaitingJob()
         self.jobs.append(PlayedJob(self.hub, link, ended))
         return self.jobs[-1]
 

@@ -46,6 +46,8 @@ class StringConverter(Converter):
         self._field = to_field(Schema.string(optional=True), self._side)
 
     def encode(self, array: pa.Array, field: pa.Field) -> pa.Array:
+        if pa.types.is_null(array.type):
+            return pa.nulls(len(array), pa.binary())
         texts = self._texts(array, field)
         if self._encoding == "utf-8":
             return texts.view(pa.binary())  # the same bytes; a cast takes as long as a small batch
@@ -64,6 +66,8 @@ class StringConverter(Converter):
         return pa.array([_decoded(b, self._encoding) for b in data.to_pylist()], pa.string())
 
     def _texts(self, array: pa.Array, field: pa.Field) -> pa.Array:
+        if not field.metadata and array.type == pa.string():
+            return array  # at once: finding out its schema takes longer than a small batch
         if is_schemaless(field):
             return _unquoted(array)
         schema = from_field(field)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         Type,
         Width,
     )
+    from penstock.sdk.config_providers import ConfigProvider
     from penstock.sdk.config_validators import (
         at_least,
         between,
@@ -45,6 +46,13 @@ if TYPE_CHECKING:
         TakenOver,
         UserError,
     )
+    from penstock.sdk.frame_sources import (
+        FrameReading,
+        FrameShare,
+        FrameSourceConnector,
+        SourceTurn,
+        SourceTurnEnd,
+    )
     from penstock.sdk.frames import (
         FormatEnd,
         FrameConnector,
@@ -53,6 +61,12 @@ if TYPE_CHECKING:
         TopicRange,
         TurnEnd,
     )
+    from penstock.sdk.function_transforms import (
+        TransformRecord,
+        batch_transform,
+        record_transform,
+    )
+    from penstock.sdk.header_values import header_text, read_header
     from penstock.sdk.objects import ObjectContext, StoredObject
     from penstock.sdk.offsets import ChangedOffset, OffsetReader, SourceOffset, SourcePartition
     from penstock.sdk.packing import pack
@@ -110,6 +124,7 @@ __all__ = [
     "ConfigDef",
     "ConfigError",
     "ConfigKey",
+    "ConfigProvider",
     "ConfigValue",
     "Connector",
     "Converter",
@@ -118,6 +133,9 @@ __all__ = [
     "Flushed",
     "FormatEnd",
     "FrameConnector",
+    "FrameReading",
+    "FrameShare",
+    "FrameSourceConnector",
     "FrameTurn",
     "Importance",
     "KafkaEnd",
@@ -149,11 +167,14 @@ __all__ = [
     "SourcePartition",
     "SourceRecord",
     "SourceTask",
+    "SourceTurn",
+    "SourceTurnEnd",
     "StoredObject",
     "TakenOver",
     "TopicPartition",
     "TopicRange",
     "Transform",
+    "TransformRecord",
     "TransformedColumns",
     "TransformedRecord",
     "Transformer",
@@ -162,12 +183,14 @@ __all__ = [
     "UserError",
     "Width",
     "at_least",
+    "batch_transform",
     "between",
     "constant_topic",
     "decompressed",
     "distribution_class",
     "distribution_names",
     "from_field",
+    "header_text",
     "is_schemaless",
     "no_control_characters",
     "non_empty",
@@ -175,7 +198,9 @@ __all__ = [
     "one_of",
     "one_of_ignoring_case",
     "pack",
+    "read_header",
     "record_batch",
+    "record_transform",
     "regex",
     "restarting",
     "stream_of",
@@ -188,6 +213,7 @@ __all__ = [
 _MODULES = (
     "errors",
     "config",
+    "config_providers",
     "config_validators",
     "offsets",
     "batches",
@@ -197,8 +223,10 @@ _MODULES = (
     "tasks",
     "connectors",
     "frames",
+    "frame_sources",
     "converters",
     "transforms",
+    "function_transforms",
     "predicates",
     "sources.backoff",
     "sources.source_config",
@@ -214,6 +242,7 @@ _MODULES = (
     "transformers.registry",
     "transformers.streams",
     "transformers.transformer",
+    "header_values",
 )
 
 

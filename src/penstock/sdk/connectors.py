@@ -39,8 +39,11 @@ class Connector(ABC):
     """Other class names that a configuration may use for it, those of other makers' connectors
     that it stands in for as well. Upper and lower case need not match."""
     converters: ClassVar[Mapping[str, str]] = {}
-    """``key.converter`` and ``value.converter`` for configurations that name none, in place of the
-    worker's: for records that make sense in one form only."""
+    """``key.converter``, ``value.converter`` and ``header.converter`` for configurations that name
+    none, in place of the worker's: for records that make sense in one form only."""
+    example: ClassVar[Mapping[str, str]] = {}
+    """A configuration to begin with, without the connector's name: shown by ``penstock describe
+    plugin``. Secrets in it are references to a provider."""
     worker_keys: ClassVar[tuple[str, ...]] = ()
     """Properties of the worker that the connector and its tasks get in their config, for limits
     that the operator sets. What a user writes under these names is dropped."""
@@ -54,7 +57,7 @@ class Connector(ABC):
 
         For example ``{"file": "file:/data/out.txt"}``. A configuration is refused when another
         connector of the cluster has an equal name, whatever its key. Called for every stored
-        connector whenever one is created, so it must be quick and ask nobody.
+        connector whenever one is created, so it must be quick and ask no service.
         """
         return {}
 
@@ -97,7 +100,7 @@ class SourceConnector(Connector):
         """What each of ``tasks`` is to do in the coming turn, as configuration for its lease only.
 
         Asked before each turn, when no task runs and ``offsets`` are all that is committed, so
-        that work can be cut anew and change hands between tasks. ``tasks`` are the numbers of
+        that work can be divided again and move between tasks. ``tasks`` are the numbers of
         those that may run: a FAILED one is left out until it is restarted. Answer with one
         mapping for each, in that order, laid over the configuration from ``task_configs`` and
         never stored; None when there is nothing to add. An error is logged, no task runs, and the

@@ -8,7 +8,7 @@
     ├── RetriableError     the same call is tried again after ``retry_after`` seconds
     ├── RecordError        one record is at fault: ``errors.tolerance`` decides what happens to it
     ├── TakenOver          another lease of this task has begun: this one ends, and nothing fails
-    └── FatalError         nobody can fix it by waiting: the task turns FAILED with this text
+    └── FatalError         waiting does not help: the task turns FAILED with this text
 
 ``ConfigError`` and ``UserError`` turn a task FAILED just as ``FatalError`` does, but their text is
 shown without a traceback: it is written for the person who has to act. Any other exception counts

@@ -19,7 +19,7 @@ import numpy as np
 from penstock.sdk.java_text import float_text, moment_text
 from penstock.sdk.schema import Schema, SchemaType
 
-SchemaAndValue = tuple[Schema | None, Any]
+TypedValue = tuple[Schema | None, Any]
 
 _BITS: Final = (
     (Schema.int8(), 7),
@@ -44,7 +44,7 @@ _BARE: Final = re.compile(r"[^\s,\[\]{}\":]+(?::\d\d:\d\d\.\d{3}Z)?")
 _QUOTED: Final = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
 
 
-def read_header(data: bytes | None) -> SchemaAndValue:
+def read_header(data: bytes | None) -> TypedValue:
     """Schema and value of a header; bytes that are no text are BYTES."""
     if data is None:
         return None, None
@@ -68,13 +68,21 @@ def header_text(schema: Schema | None, value: Any) -> str | None:
     return None if value is None else "".join(_written(schema, value, embedded=False))
 
 
+def header_bytes(value: Any) -> bytes | None:
+    """What stands in a batch for the value of a header: bytes as they are, others as text."""
+    if value is None or isinstance(value, bytes):
+        return value
+    text = header_text(None, value)
+    return None if text is None else text.encode()
+
+
 class _NoLiteral(ValueError):  # noqa: N818 (never leaves this module)
     """The text is neither an array nor a map: then it is just text."""
 
 
-def _literal(text: str) -> SchemaAndValue | None:
+def _literal(text: str) -> TypedValue | None:
     """null, true, false, a moment or a number; None if it is none of them."""
-    words: dict[str, SchemaAndValue] = {
+    words: dict[str, TypedValue] = {
         "null": (None, None),
         "true": (Schema.boolean(), True),
         "false": (Schema.boolean(), False),
@@ -84,7 +92,7 @@ def _literal(text: str) -> SchemaAndValue | None:
     return _moment(text) or _number(text)
 
 
-def _moment(text: str) -> SchemaAndValue | None:
+def _moment(text: str) -> TypedValue | None:
     try:
         if _DATE.fullmatch(text):
             return Schema.date(), _day(text)
@@ -112,7 +120,7 @@ def _stamp(text: str) -> dt.datetime:
     return dt.datetime.combine(_day(day), dt.time(), dt.UTC) + since
 
 
-def _number(text: str) -> SchemaAndValue | None:
+def _number(text: str) -> TypedValue | None:
     if not text or not (text[0].isdigit() or text[0] in "+-"):
         return None
     try:
@@ -124,14 +132,14 @@ def _number(text: str) -> SchemaAndValue | None:
     return _integer(number) or _fraction(number)
 
 
-def _integer(number: Decimal) -> SchemaAndValue | None:
+def _integer(number: Decimal) -> TypedValue | None:
     if number.adjusted() > 18 or number != number.to_integral_value():
         return None
     whole = int(number)
     return next(((s, whole) for s, bits in _BITS if -(1 << bits) <= whole < 1 << bits), None)
 
 
-def _fraction(number: Decimal) -> SchemaAndValue:
+def _fraction(number: Decimal) -> TypedValue:
     scale = -int(number.as_tuple().exponent)
     with np.errstate(over="ignore"):
         single = np.float32(float(number))

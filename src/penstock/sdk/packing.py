@@ -13,8 +13,9 @@ import pyarrow as pa
 
 from penstock.sdk.batches import HEADERS, SourceBatch, record_batch
 from penstock.sdk.errors import RecordError
+from penstock.sdk.header_values import header_bytes
 from penstock.sdk.offsets import SourceOffset, SourcePartition, canonical
-from penstock.sdk.records import SourceRecord
+from penstock.sdk.records import Headers, SourceRecord
 from penstock.sdk.schema import (
     DATE,
     DECIMAL,
@@ -46,28 +47,29 @@ def _batch(run: list[SourceRecord], start: int) -> SourceBatch:
     key, key_field = column("key", run[0].key_schema, [r.key for r in run], start)
     value, value_field = column("value", run[0].value_schema, [r.value for r in run], start)
     records = record_batch(
-        _topics([r.topic for r in run]),
+        topic_column([r.topic for r in run]),
         value,
         key=key,
         key_field=key_field,
         value_field=value_field,
         partition=pa.array([r.kafka_partition for r in run], pa.int32()),
         timestamp=pa.array([r.timestamp for r in run], pa.int64()),
-        headers=_headers(run),
+        headers=header_column([r.headers for r in run]),
     )
     return SourceBatch(records, _last_offsets(run))
 
 
-def _topics(topics: list[str]) -> str | pa.Array:
+def topic_column(topics: list[str]) -> str | pa.Array:
     """The topic, where it is the same for all: then it takes no time per record."""
     same = topics.count(topics[0]) == len(topics)
     return topics[0] if same else pa.array(topics).dictionary_encode()
 
 
-def _headers(run: list[SourceRecord]) -> pa.Array | None:
-    if not any(record.headers for record in run):
+def header_column(rows: Sequence[Headers]) -> pa.Array | None:
+    """The headers of each record, their values as bytes; None if there are none at all."""
+    if not any(rows):
         return None
-    made = [[{"key": key, "value": value} for key, value in r.headers] or None for r in run]
+    made = [[{"key": k, "value": header_bytes(v)} for k, v in row] or None for row in rows]
     return pa.array(made, HEADERS)
 
 

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import datetime as dt
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from decimal import Decimal
+from typing import Any, TypeAlias
 
 from penstock.sdk.offsets import SourceOffset, SourcePartition
 from penstock.sdk.schema import Schema
+
+HeaderValue: TypeAlias = (
+    bytes | str | bool | int | float | Decimal | dt.date | dt.time
+    | Sequence[Any] | Mapping[Any, Any] | None
+)  # fmt: skip
+"""Bytes are written as they are, and anything else as SimpleHeaderConverter writes it."""
+Headers: TypeAlias = Sequence[tuple[str, HeaderValue]]
 
 
 @dataclass(frozen=True, init=False)
@@ -26,7 +35,7 @@ class SourceRecord:
     key_schema: Schema | None = None
     kafka_partition: int | None = None
     timestamp: int | None = None
-    headers: Sequence[tuple[str, bytes | None]] = ()
+    headers: Headers = ()
 
     # The one that a frozen dataclass would have sets field by field, and takes ten times as long.
     def __init__(  # noqa: PLR0917 (these are the fields in their order)
@@ -40,7 +49,7 @@ class SourceRecord:
         key_schema: Schema | None = None,
         kafka_partition: int | None = None,
         timestamp: int | None = None,
-        headers: Sequence[tuple[str, bytes | None]] = (),
+        headers: Headers = (),
     ) -> None:
         self.__dict__.update(
             source_partition=source_partition,

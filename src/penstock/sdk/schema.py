@@ -21,48 +21,41 @@ no schema                    arrow.json: any value, as text
 
 from __future__ import annotations
 
-import base64
-import datetime as dt
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
-from enum import StrEnum
 from functools import cached_property
 from typing import Any, Final, TypedDict, Unpack
 
 import pyarrow as pa
 
 from penstock.sdk.errors import PenstockError
+from penstock.sdk.schema_defaults import inner_schema, read_default, write_default
+from penstock.sdk.schema_types import DATE, DECIMAL, TIME, TIMESTAMP, SchemaType
+
+__all__ = [
+    "DATE",
+    "DECIMAL",
+    "METADATA",
+    "SCHEMALESS",
+    "TIME",
+    "TIMESTAMP",
+    "Extras",
+    "Schema",
+    "SchemaType",
+    "described",
+    "from_field",
+    "is_schemaless",
+    "to_field",
+    "to_inner_field",
+    "to_type",
+]
 
 METADATA: Final = b"connect.schema"
 """The key, in a field's metadata, of what its Arrow type cannot say."""
 
 SCHEMALESS: Final = pa.field("value", pa.json_())
 """The field of values without a schema: each is JSON text."""
-
-_LOGICAL: Final = "org.apache.kafka.connect.data."
-DECIMAL: Final = _LOGICAL + "Decimal"
-DATE: Final = _LOGICAL + "Date"
-TIME: Final = _LOGICAL + "Time"
-TIMESTAMP: Final = _LOGICAL + "Timestamp"
-
-
-class SchemaType(StrEnum):
-    """The shape of a value."""
-
-    INT8 = "INT8"
-    INT16 = "INT16"
-    INT32 = "INT32"
-    INT64 = "INT64"
-    FLOAT32 = "FLOAT32"
-    FLOAT64 = "FLOAT64"
-    BOOLEAN = "BOOLEAN"
-    STRING = "STRING"
-    BYTES = "BYTES"
-    ARRAY = "ARRAY"
-    MAP = "MAP"
-    STRUCT = "STRUCT"
 
 
 class Extras(TypedDict, total=False):
@@ -239,7 +232,7 @@ def to_type(schema: Schema) -> pa.DataType:
         case SchemaType.ARRAY:
             return pa.list_(_inner_field(schema.value_schema, "item"))
         case SchemaType.MAP:
-            keys = _to_field(_there(schema.key_schema), "key", nullable=False)
+            keys = _to_field(inner_schema(schema.key_schema), "key", nullable=False)
             return pa.map_(keys, _inner_field(schema.value_schema, "value"))
         case SchemaType.STRUCT:
             return pa.struct([_inner_field(s, name) for name, s in schema.fields.items()])
@@ -274,14 +267,8 @@ def to_inner_field(schema: Schema, name: str) -> pa.Field:
 
 
 def _inner_field(schema: Schema | None, name: str) -> pa.Field:
-    schema = _there(schema)
+    schema = inner_schema(schema)
     return _to_field(schema, name, nullable=schema.optional)
-
-
-def _there(schema: Schema | None) -> Schema:
-    if schema is None:
-        raise PenstockError("a schema of type ARRAY or MAP needs the schema of what is in it")
-    return schema
 
 
 def _to_field(schema: Schema, name: str, *, nullable: bool) -> pa.Field:
@@ -293,7 +280,7 @@ def described(plain: pa.Field, schema: Schema) -> pa.Field:
     natural = _natural(plain)
     unsaid = {k: getattr(schema, k) for k in _EXTRAS if getattr(schema, k) != getattr(natural, k)}
     if "default" in unsaid:
-        unsaid["default"] = _write_default(schema, schema.default)
+        unsaid["default"] = write_default(schema, schema.default)
     if not unsaid:
         return plain.remove_metadata()
     return plain.with_metadata({METADATA: json.dumps(unsaid)})
@@ -307,7 +294,7 @@ def _from_field(arrow_field: pa.Field) -> Schema:
     said = json.loads((arrow_field.metadata or {}).get(METADATA, b"{}"))
     schema = replace(natural, **said)
     if "default" in said:
-        schema = replace(schema, default=_read_default(schema, said["default"]))
+        schema = replace(schema, default=read_default(schema, said["default"]))
     return schema
 
 
@@ -371,60 +358,3 @@ _READERS: Final[list[tuple[Callable[[pa.DataType], bool], Callable[[pa.DataType]
     (lambda kind: isinstance(kind, pa.BaseExtensionType), _inside),
     (_is.is_null, lambda _: Schema.string()),
 ]
-
-
-def _write_default(schema: Schema, value: Any) -> Any:
-    """A default in JSON terms; ``_read_default`` is its inverse."""
-    if value is None:
-        return None
-    if schema.logical is not None:
-        return str(value) if schema.logical == DECIMAL else value.isoformat()
-    return _write_plain_default(schema, value)
-
-
-def _write_plain_default(schema: Schema, value: Any) -> Any:
-    match schema.type:
-        case SchemaType.BYTES:
-            return base64.b64encode(value).decode()
-        case SchemaType.ARRAY:
-            items = _there(schema.value_schema)
-            return [_write_default(items, item) for item in value]
-        case SchemaType.MAP:
-            keys, values = _there(schema.key_schema), _there(schema.value_schema)
-            return [[_write_default(keys, k), _write_default(values, v)] for k, v in value.items()]
-        case SchemaType.STRUCT:
-            return {k: _write_default(schema.fields[k], v) for k, v in value.items()}
-        case _:
-            return value
-
-
-def _read_default(schema: Schema, value: Any) -> Any:
-    if value is None:
-        return None
-    if schema.logical is not None:
-        return _FROM_TEXT[schema.logical](value)
-    return _read_plain_default(schema, value)
-
-
-def _read_plain_default(schema: Schema, value: Any) -> Any:
-    match schema.type:
-        case SchemaType.BYTES:
-            return base64.b64decode(value)
-        case SchemaType.ARRAY:
-            items = _there(schema.value_schema)
-            return [_read_default(items, item) for item in value]
-        case SchemaType.MAP:
-            keys, values = _there(schema.key_schema), _there(schema.value_schema)
-            return {_read_default(keys, k): _read_default(values, v) for k, v in value}
-        case SchemaType.STRUCT:
-            return {k: _read_default(schema.fields[k], v) for k, v in value.items()}
-        case _:
-            return value
-
-
-_FROM_TEXT: Final[Mapping[str, Callable[[str], Any]]] = {
-    DECIMAL: Decimal,
-    DATE: dt.date.fromisoformat,
-    TIME: dt.time.fromisoformat,
-    TIMESTAMP: dt.datetime.fromisoformat,
-}

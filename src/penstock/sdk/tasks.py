@@ -50,6 +50,16 @@ class SourceTask(ABC):
         and its offset is committed.
         """
 
+    def has_news(self) -> bool:
+        """Whether ``poll`` may have records, found out at once: the status of a file, say.
+
+        Optional, and worth it where a worker has hundreds of such tasks. After a poll without
+        records the worker asks a task that has it several times a second, on another thread while
+        no other method of the task runs. It polls when the answer is True, which an error counts
+        as, and every second in any case.
+        """
+        return True
+
     def finish(self) -> Iterable[SourceBatch | Sequence[SourceRecord]]:
         """What was read ahead from the source, and no ``poll`` has returned yet.
 
@@ -134,7 +144,9 @@ class Assignments(tuple[Assignment, ...]):
 
     It is made of the generation of the workers' group, which Kafka keeps and raises with every
     change of members, and a count within the worker. Kafka forgets the group if no worker has run
-    for ``offsets.retention.minutes`` (a week), or if it is deleted: epochs then begin anew.
+    for ``offsets.retention.minutes`` (a week), or if it is deleted: epochs then begin again. A task
+    that finds a greater one can learn whether it was replaced: a text that ``flush`` returns with
+    records that are held back is committed only for a lease that was not.
     """
 
     def __new__(

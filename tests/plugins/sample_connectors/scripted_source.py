@@ -37,13 +37,14 @@ KEYS = ConfigDef(
     ConfigKey("limit.file", default="", doc="A file that holds the count, read at every poll."),
     ConfigKey("awaits.file", default="", doc="A file without which there is nothing to read yet."),
     ConfigKey("blind", Type.BOOLEAN, default=False, doc="Whether the connector has no look."),
-    ConfigKey("mishap", default="", doc="exit, hang, raise, sleep:<s>, until:<file>."),
+    ConfigKey("mishap", default="", doc="exit, hang, eat, raise, sleep:<s>, until:<file>."),
     ConfigKey("mishap.task", Type.INT, default=0, doc="Which task it strikes."),
     ConfigKey("mishap.at", Type.INT, default=0, doc="At which number it strikes."),
     ConfigKey("mishap.once", default="", doc="A file that says it has struck."),
     ConfigKey("password", Type.PASSWORD, default="", doc="A secret that must never be seen."),
 )
 STRING = Schema.string()
+MOUTHFUL = 32 << 20
 
 
 class ScriptedSourceTask(SourceTask):
@@ -118,6 +119,11 @@ def strike(kind: str, argument: str, secret: str) -> None:
     if kind == "hang":
         while True:
             time.sleep(1)
+    if kind == "eat":
+        eaten = []
+        while True:
+            eaten.append(b"x" * MOUTHFUL)
+            time.sleep(0.02)
     if kind == "sleep":
         time.sleep(float(argument))
     if kind == "until":

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from importlib import import_module
 
 from penstock import sdk
 
@@ -18,6 +19,7 @@ PUBLIC = [
     "ConfigDef",
     "ConfigError",
     "ConfigKey",
+    "ConfigProvider",
     "ConfigValue",
     "Connector",
     "Converter",
@@ -26,6 +28,9 @@ PUBLIC = [
     "Flushed",
     "FormatEnd",
     "FrameConnector",
+    "FrameReading",
+    "FrameShare",
+    "FrameSourceConnector",
     "FrameTurn",
     "Importance",
     "KafkaEnd",
@@ -59,11 +64,14 @@ PUBLIC = [
     "SourcePartition",
     "SourceRecord",
     "SourceTask",
+    "SourceTurn",
+    "SourceTurnEnd",
     "StoredObject",
     "TakenOver",
     "TopicPartition",
     "TopicRange",
     "Transform",
+    "TransformRecord",
     "TransformedColumns",
     "TransformedRecord",
     "Transformer",
@@ -72,12 +80,14 @@ PUBLIC = [
     "UserError",
     "Width",
     "at_least",
+    "batch_transform",
     "between",
     "constant_topic",
     "decompressed",
     "distribution_class",
     "distribution_names",
     "from_field",
+    "header_text",
     "is_schemaless",
     "no_control_characters",
     "non_empty",
@@ -85,7 +95,9 @@ PUBLIC = [
     "one_of",
     "one_of_ignoring_case",
     "pack",
+    "read_header",
     "record_batch",
+    "record_transform",
     "regex",
     "restarting",
     "stream_of",
@@ -98,6 +110,15 @@ PUBLIC = [
 def test_the_public_surface() -> None:
     assert sorted(sdk.__all__) == sorted(PUBLIC)
     assert all(hasattr(sdk, name) for name in PUBLIC)
+
+
+def test_a_name_means_one_thing() -> None:
+    """Names are looked up in one module after the other, the first one counts."""
+    for module in sdk._MODULES:
+        found = vars(import_module(f"penstock.sdk.{module}"))
+        known = {name: getattr(sdk, name) for name in PUBLIC if name in found}
+        strange = [name for name, thing in known.items() if found[name] is not thing]
+        assert strange == [], module
 
 
 def test_importing_it_brings_no_engine_along() -> None:

@@ -10,6 +10,8 @@ from typing import Any, Protocol
 from penstock.engine.carriers.book import Order
 from penstock.engine.carriers.link import Link, Vitals
 
+LATE_SECONDS = 3.0
+"""Seconds within which a carrier starts where Spark has a core for it."""
 ORPHANED_SECONDS = 8.0
 """Seconds after its last answered beat by which a carrier's process has ended itself."""
 
@@ -101,6 +103,7 @@ class Carrier:
     job: Job | None = None
     tickets: dict[str, Ticket] = field(default_factory=dict)
     empty_since: float = field(default_factory=time.monotonic)
+    started: float = field(default_factory=time.monotonic)
     condemned: Condemned | None = None
     over: bool = False
     """Whether its job has ended."""
@@ -111,9 +114,23 @@ class Carrier:
         return CarrierSeen(self.number, self.name, tasks, self.link.vitals)
 
     @property
+    def late(self) -> bool:
+        """Whether it waits for Spark, which has fewer cores than its settings say, or will have
+        more: with dynamic allocation, only such waiting makes it ask for an executor."""
+        return not self.link.bound and time.monotonic() - self.started > LATE_SECONDS
+
+    @property
     def dead(self) -> bool:
         """Whether its process has ended, or must have by now."""
         return self.over or not self.link.bound or self.link.silence() > ORPHANED_SECONDS
+
+    @property
+    def due(self) -> bool:
+        """Whether to end it, being condemned: its other leases have moved, or had their time."""
+        if self.condemned is None:
+            return False
+        others = [lease for lease in list(self.tickets) if lease != self.condemned.culprit]
+        return not others or time.monotonic() > self.condemned.deadline
 
     @property
     def name(self) -> str:

@@ -27,7 +27,8 @@ from penstock.engine.carriers.ghosts import Ghosts
 from penstock.engine.carriers.hub import Hub
 from penstock.engine.carriers.link import Link
 from penstock.engine.carriers.loads import Loads
-from penstock.engine.carriers.placement import Decision, Seat, Wish, place, should_move
+from penstock.engine.carriers.placement import Decision, place, should_move
+from penstock.engine.carriers.seating import Seating
 from penstock.engine.carriers.suspicion import Suspicion
 
 log = logging.getLogger(__name__)
@@ -61,6 +62,7 @@ class Fleet:
         self._last: dict[str, str] = {}
         self._loads = Loads()
         self._suspicion = Suspicion()
+        self._seating = Seating(self._loads, self._suspicion, self._last)
         self._ghosts = Ghosts()
         self._count = 0
         self._stopping = threading.Event()
@@ -164,36 +166,34 @@ class Fleet:
         if self._ghosts.haunt(ticket.task):
             self._waiting.append(ticket)
             return
-        seats = [self._seat(c) for c in self._carriers.values() if c.condemned is None]
-        decision = place(
-            self._wish(ticket.task), seats, self._most - len(self._carriers) + len(seats)
-        )
+        decision = self._decision(ticket)
         carrier = self._carriers.get(decision.carrier or "")
         if decision.start:
             started = self._start_carrier(decision, ticket)
             carrier = carrier or started
-        if carrier is None or not carrier.link.book.give(ticket.lease, ticket.order):
+        if carrier is None or not self._give(carrier, ticket):
             self._waiting.append(ticket)
-            return
+
+    def _decision(self, ticket: Ticket) -> Decision:
+        """Among the carriers that start in time; while some do not, no further one would."""
+        seated = [c for c in self._carriers.values() if c.condemned is None]
+        timely = [c for c in seated if not c.late]
+        free = self._free() if len(timely) == len(seated) else 0
+        if not timely:  # all wait for Spark, and so does the lease
+            timely = seated
+        seats = list(map(self._seating.seat, timely))
+        return place(self._seating.wish(ticket.task), seats, len(timely) + free)
+
+    def _free(self) -> int:
+        return self._most - len(self._carriers)
+
+    def _give(self, carrier: Carrier, ticket: Ticket) -> bool:
+        if not carrier.link.book.give(ticket.lease, ticket.order):
+            return False
         ticket.carrier = carrier
         carrier.tickets[ticket.lease] = ticket
         carrier.link.tell()
-
-    def _wish(self, task: str) -> Wish:
-        return Wish(
-            heavy=self._loads.heavy(task),
-            last=self._last.get(task),
-            group=self._suspicion.group(task),
-            repeated=self._suspicion.repeated(task),
-        )
-
-    def _seat(self, carrier: Carrier) -> Seat:
-        tasks = [ticket.task for ticket in carrier.tickets.values()]
-        groups = frozenset(group for task in tasks if (group := self._suspicion.group(task)))
-        link = carrier.link
-        room = link.vitals.room if link.bound else 1_000
-        load = sum(map(self._loads.of, tasks))
-        return Seat(link.carrier, carrier.own, link.bound, len(tasks), load, room, groups)
+        return True
 
     def _start_carrier(self, decision: Decision, ticket: Ticket) -> Carrier:
         self._count += 1
@@ -275,24 +275,7 @@ class Fleet:
         self._hub.forget(carrier.link)
         if cause is not Cause.ENDED and carrier.job is not None:
             carrier.job.cancel()
-        self._tell_losses(carrier, tickets, guilty, cause, detail)
-
-    def _tell_losses(
-        self, carrier: Carrier, tickets: list[Ticket], guilty: list[str], cause: Cause, detail: str
-    ) -> None:
-        if tickets:
-            log.warning(
-                "%s ended: %s; its %d leases continue elsewhere. %s",
-                carrier.name,
-                cause,
-                len(tickets),
-                detail,
-            )
-        for ticket in tickets:
-            if ticket.task in guilty:
-                ticket.listener.guilty(ticket.lease, detail)
-            else:
-                ticket.listener.lost(ticket.lease, cause, detail)
+        _tell_losses(carrier, tickets, guilty, cause, detail)
 
     # What happens by itself.
 
@@ -310,21 +293,14 @@ class Fleet:
         for carrier in carriers:
             if carrier.link.silence() > SILENT_SECONDS:
                 self._gone(carrier, Cause.SILENT, "")
-            elif self._is_due(carrier):
+            elif carrier.due:
                 self._gone(carrier, Cause.CONDEMNED, "")
         with self._lock:
             self._clear_suspects()
             self._let_go()
+            self._seat_elsewhere()
             self._move()
             self._place_waiting()
-
-    def _is_due(self, carrier: Carrier) -> bool:
-        """Whether to end a condemned carrier: its other leases have moved, or had their time."""
-        condemned = carrier.condemned
-        if condemned is None:
-            return False
-        others = [lease for lease in list(carrier.tickets) if lease != condemned.culprit]
-        return not others or time.monotonic() > condemned.deadline
 
     def _clear_suspects(self) -> None:
         now = time.monotonic()
@@ -344,8 +320,22 @@ class Fleet:
             if empty and carrier is not warm and carrier.link.book.end():
                 carrier.link.tell()
 
+    def _seat_elsewhere(self) -> None:
+        """Leases do not wait for a late carrier while another one runs."""
+        carriers = list(self._carriers.values())
+        if not any(carrier.link.bound and carrier.condemned is None for carrier in carriers):
+            return
+        for carrier in carriers:
+            for ticket in list(carrier.tickets.values()) if carrier.late else ():
+                if carrier.link.book.withdraw(ticket.lease):
+                    self._leave(ticket)
+                    ticket.carrier = None
+                    self._place(ticket)
+
     def _move(self) -> None:
-        free = self._most - len(self._carriers)
+        carriers = self._carriers.values()
+        idle = sum(c.own and c.link.bound and not c.tickets for c in carriers)
+        free = idle + (0 if any(c.late for c in carriers) else self._free())
         for carrier in self._carriers.values():
             for ticket in list(carrier.tickets.values()):
                 load = self._loads.of(ticket.task)
@@ -356,3 +346,16 @@ class Fleet:
                     carrier.link.tell()
                     self.moves += 1
                     free -= 1
+
+
+def _tell_losses(
+    carrier: Carrier, tickets: list[Ticket], guilty: list[str], cause: Cause, detail: str
+) -> None:
+    if tickets:
+        text = "%s ended: %s; its %d leases continue elsewhere. %s"
+        log.warning(text, carrier.name, cause, len(tickets), detail)
+    for ticket in tickets:
+        if ticket.task in guilty:
+            ticket.listener.guilty(ticket.lease, detail)
+        else:
+            ticket.listener.lost(ticket.lease, cause, detail)

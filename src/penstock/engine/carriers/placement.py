@@ -12,6 +12,9 @@ from dataclasses import dataclass
 
 SHARED_LOAD = 0.5
 """Cores that the leases of a shared carrier may keep busy before another is started."""
+STICKY_LOAD = 0.75
+"""Up to so much a task comes back to where its producer is: elsewhere it would need another one,
+which costs as much as some minutes of a trickle."""
 HEAVY_LOAD = 0.35
 """Cores from which a lease gets its own carrier."""
 LIGHT_LOAD = 0.15
@@ -72,8 +75,9 @@ def place(wish: Wish, seats: Sequence[Seat], most: int) -> Decision:
     if wish.heavy:
         return _alone(wish, unsuspected, free)
     shared = [seat for seat in unsuspected if not seat.own]
-    fitting = [seat for seat in shared if seat.connected and _fits(seat)]
-    chosen = _last(wish, fitting) or _least_busy(fitting)
+    staying = [seat for seat in shared if seat.connected and _fits(seat, STICKY_LOAD)]
+    fitting = [seat for seat in staying if _fits(seat)]
+    chosen = _last(wish, staying) or _least_busy(fitting)
     if chosen is not None:
         return Decision(chosen.carrier)
     return _where_none_fits(shared or unsuspected, free)
@@ -121,8 +125,8 @@ def _crowded(seats: Sequence[Seat]) -> Decision:
     return Decision(wait=True) if least is None else Decision(least.carrier)
 
 
-def _fits(seat: Seat) -> bool:
-    return seat.room > 0 and seat.load < SHARED_LOAD
+def _fits(seat: Seat, most: float = SHARED_LOAD) -> bool:
+    return seat.room > 0 and seat.load < most
 
 
 def _last(wish: Wish, seats: Sequence[Seat]) -> Seat | None:

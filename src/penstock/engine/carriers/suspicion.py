@@ -25,7 +25,7 @@ class Suspect:
     crashes: int
     """How many in a row it may have caused."""
     alone: int = 0
-    """How many of them nobody else can have caused."""
+    """How many of them no other task can have caused."""
 
 
 class Suspicion:

@@ -17,10 +17,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from penstock.engine.lease.lease import Membership
+from penstock.engine.lease.naps import WATCHMAN
 from penstock.engine.lease.tally import Tally
 from penstock.engine.lease.used_topics import UsedTopics
 
 STUCK_SECONDS = 3.0
+TELL_SECONDS = 0.5
+"""A message that follows another one sooner than this has nothing of a lease without news: with a
+hundred leases there are several a second, about one of them each."""
 
 
 @dataclass
@@ -55,6 +59,18 @@ class Progress(Tally):
             self.dry_since = self.last_step
 
 
+class _Ringing(threading.Event):
+    """Rings a bell when it is set."""
+
+    def __init__(self, bell: threading.Event) -> None:
+        super().__init__()
+        self._bell = bell
+
+    def set(self) -> None:
+        super().set()
+        self._bell.set()
+
+
 class Heartbeat:
     """The carrier's hold on one lease."""
 
@@ -68,7 +84,9 @@ class Heartbeat:
     ) -> None:
         """``tell`` signals that there is something that should not wait for the next message."""
         self.progress = Progress(last_step=time.monotonic(), topics=UsedTopics(tell))
-        self.finish = threading.Event()
+        self.bell = threading.Event()
+        """Rung to wake a lease that sleeps."""
+        self.finish: threading.Event = _Ringing(self.bell)
         self.orphaned = threading.Event()
         self.confirm = confirm
         """Ask the worker whether it still wants this lease (rule 10)."""
@@ -77,16 +95,29 @@ class Heartbeat:
         self.leases = leases
         """How many leases its carrier runs, this one included."""
         self._thread = threading.get_ident()
+        self._before: float | None = None
         self._told: deque[int] = deque()
+        self._told_at: float | None = None
+        self._told_awaits: str | None = None
 
     def runs_here(self) -> None:
         """The lease runs on the calling thread."""
         self._thread = threading.get_ident()
 
+    def prepared(self) -> None:
+        """Its clients are made and its task has started: how busy it is counts from now on."""
+        self._before = self._thread_seconds()
+
     @property
     def over(self) -> bool:
         """Whether the lease should end now, for either reason."""
         return self.finish.is_set() or self.orphaned.is_set()
+
+    def nap(self, has_news: Callable[[], bool], seconds: float) -> None:
+        """Sleep until there are news, or until the lease should end, but only for so long."""
+        self.bell.clear()
+        if not self.over:
+            WATCHMAN.nap(has_news, self.bell, seconds)
 
     def orphan(self) -> None:
         """End uncommitted, and wake whatever waits for *finish*."""
@@ -94,8 +125,11 @@ class Heartbeat:
         self.finish.set()
 
     def tell(self, number: int) -> dict[str, Any]:
-        """The progress, for the message of that number to the worker."""
+        """The progress, for the message of that number to the worker; empty if it was just told."""
         now, progress = time.monotonic(), self.progress
+        if self._has_just_told(now):
+            return {}
+        self._told_at, self._told_awaits = now, progress.awaits
         self._told.append(number)
         told = {
             "active": progress.active,
@@ -119,9 +153,20 @@ class Heartbeat:
     def tell_again(self) -> None:
         """The connection is new: unanswered messages may have been lost."""
         self._told.clear()
+        self._told_at = None
         self.progress.topics.tell_again()
 
+    def _has_just_told(self, now: float) -> bool:
+        recent = self._told_at is not None and now - self._told_at < TELL_SECONDS
+        progress = self.progress
+        return recent and progress.awaits == self._told_awaits and not progress.topics.urgent
+
     def _cpu_seconds(self) -> float:
+        """What it has used without its preparation, which no other carrier would save."""
+        before = self._before
+        return 0.0 if before is None else max(0.0, self._thread_seconds() - before)
+
+    def _thread_seconds(self) -> float:
         try:
             return time.clock_gettime(time.pthread_getcpuclockid(self._thread))
         except OSError:  # the thread has just ended

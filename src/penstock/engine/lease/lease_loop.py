@@ -168,7 +168,7 @@ class LeaseLoop(ABC, Generic[L]):
     def _membership(self) -> Membership:
         """The worker's latest, once this lease has committed with the one it was given (rule 3).
 
-        That commit shows that its producer is older than the next generation: whoever has taken
+        That commit shows that its producer is older than the next generation: a worker that took
         over since then has fenced it. A lease that began later may have begun from positions that
         another worker had moved already, and with the membership it was given it cannot commit.
         """

@@ -42,7 +42,9 @@ def produce(producer: Transactions, encoded: Encoded) -> Sent:
 
 def topics_in(encoded: Encoded) -> frozenset[str]:
     """The topics of the batch's records."""
-    return frozenset(pc.unique(encoded.batch.column("topic")).to_pylist())
+    column = encoded.batch.column("topic")
+    topic = _single_topic(column) if len(column) else None
+    return frozenset(pc.unique(column).to_pylist() if topic is None else [topic])
 
 
 def _single_topic(topics: pa.Array) -> str | None:

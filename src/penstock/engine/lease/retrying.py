@@ -1,7 +1,7 @@
-"""``errors.retry.timeout``: a conversion or transform that says it may work later is tried again.
+"""What says that it may work later is tried again: a sink's task, a conversion, a transform.
 
-As Kafka Connect does it: after 300 ms, then after twice as long each time up to
-``errors.retry.delay.max.ms``, until the time is up.
+Conversions and transforms as Kafka Connect does it (``errors.retry.timeout``): after 300 ms, then
+after twice as long each time up to ``errors.retry.delay.max.ms``, until the time is up.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from penstock.engine.lease.heartbeats import Heartbeat, Progress
 from penstock.engine.lease.lease import Tolerance
 from penstock.engine.lease.lost_leases import Interrupted
 from penstock.engine.lease.traces import trace_of
+from penstock.kafka.errors import LeaseLost
 from penstock.sdk.errors import RetriableError
 
 log = logging.getLogger(__name__)
@@ -65,3 +66,19 @@ def retried(
             if heartbeat.over:
                 raise Interrupted(f"told to finish while retrying: {error}") from error
             pause *= 2
+
+
+def insisted(call: Callable[[], T], heartbeat: Heartbeat, progress: Progress, waits: Waits) -> T:
+    """Retry a call that raises RetriableError, as it says itself, until told to finish."""
+    while True:
+        try:
+            result = call()
+            waits.over()
+            return result
+        except RetriableError as error:
+            progress.step()
+            progress.retries += 1
+            waits.note(error)
+            if heartbeat.over:
+                raise LeaseLost(f"told to finish while retrying: {error}") from error
+            time.sleep(error.retry_after)

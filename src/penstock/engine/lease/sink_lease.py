@@ -14,15 +14,17 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
+from penstock.engine.lease.batch_size import LONG, MOST_RECORDS, BatchSize
 from penstock.engine.lease.buffers import consumer_settings
 from penstock.engine.lease.dead_letters import DeadLetters
 from penstock.engine.lease.decoding import decoded
+from penstock.engine.lease.given_records import GivenRecords
 from penstock.engine.lease.heartbeats import Heartbeat
-from penstock.engine.lease.lease import Range, SinkLease
+from penstock.engine.lease.lease import SinkLease
 from penstock.engine.lease.lease_loop import LeaseLoop
 from penstock.engine.lease.new_topics import NewTopics, TopicGroup
 from penstock.engine.lease.offset_copies import send_copies
-from penstock.engine.lease.retrying import Waits, retried
+from penstock.engine.lease.retrying import Waits, insisted, retried
 from penstock.engine.lease.safe_offsets import as_flushed, safe_positions, text_of
 from penstock.engine.lease.topic_reader import TopicReader, position_of
 from penstock.engine.pipeline.pipeline import Pipeline
@@ -32,19 +34,12 @@ from penstock.kafka.errors import GenerationChanged, KafkaFault, LeaseLost, Tran
 from penstock.kafka.groups import Committed
 from penstock.kafka.topics import PartitionId
 from penstock.kafka.transactions import GroupOffsets, Transactions
-from penstock.sdk.errors import RecordError, RetriableError
+from penstock.sdk.errors import RecordError
 from penstock.sdk.tasks import Assignments, Flushed, SinkTask
 
 MAX_ABORTS = 5
 MOST_FLUSHES = 3
 """How often a task that should hold nothing back is asked to flush."""
-MOST_RECORDS = 20_000
-FEWEST_RECORDS = 100
-SHORT, LONG = 0.25, 0.5
-"""Seconds within which a batch should be put: *finish* is checked only between batches.
-
-Whatever takes less than the first may be doubled, since a target may take as long for a few records
-as for many."""
 
 T = TypeVar("T")
 
@@ -69,10 +64,9 @@ class SinkLoop(LeaseLoop[SinkLease]):
             lease.admin_settings,
         )
         limit = lease.consumer_settings.get("max.poll.records", MOST_RECORDS)
-        self._limit = max(1, min(int(limit), MOST_RECORDS))
-        self._most = min(FEWEST_RECORDS, self._limit)
+        self._size = BatchSize(int(limit))
         self._committed: dict[PartitionId, Committed] = {}
-        self._given: dict[PartitionId, tuple[int, int]] = {}
+        self._given = GivenRecords()
         self._held = False
         """Whether the task has left records for a later flush."""
         self._waits = Waits(self._progress, lease.secrets)
@@ -81,13 +75,8 @@ class SinkLoop(LeaseLoop[SinkLease]):
         return {
             "sink_positions": self._committed,
             "dead_letters": len(self._dead),
-            "uncommitted": self._uncommitted(),
+            "uncommitted": self._given.uncommitted(),
         }
-
-    def _uncommitted(self) -> tuple[Range, ...]:
-        """What was put since the last successful commit."""
-        given = ((*position, *ends) for position, ends in sorted(self._given.items()))
-        return tuple((t, p, first, end) for t, p, first, end in given if first < end)
 
     def _move_records(self, producer: Transactions) -> None:
         lease, task = self._lease, self._lease.task_class()
@@ -101,6 +90,7 @@ class SinkLoop(LeaseLoop[SinkLease]):
                 self._retrying(lambda: task.start(lease.config))
                 task.open(Assignments(lease.assignments, lease.committed, lease.epoch))
                 self._mark_beginning(task)
+                self._heartbeat.prepared()
                 self._read_until_over(task, reader)
             finally:
                 task.stop()
@@ -131,7 +121,7 @@ class SinkLoop(LeaseLoop[SinkLease]):
 
     def _read(self, task: SinkTask, reader: TopicReader, patience: float) -> list[pa.RecordBatch]:
         try:
-            return reader.read(self._most, patience)
+            return reader.read(self._size.most, patience)
         except KafkaFault:
             self._commit_at_last(task, reader)
             raise
@@ -199,17 +189,12 @@ class SinkLoop(LeaseLoop[SinkLease]):
         self._learn(raw.num_rows, time.monotonic() - began)
         return bad
 
+    def _learn(self, rows: int, seconds: float) -> None:
+        crowded = self._queued_bytes() > 2 * self._pace.most_bytes
+        self._size.learn(rows, seconds, crowded=crowded)
+
     def _queued_bytes(self) -> int:
         return self._dead.waiting_bytes
-
-    def _learn(self, rows: int, seconds: float) -> None:
-        """Batches no larger than the task can put in a fraction of a second, or than their dead
-        letters may be."""
-        if seconds > LONG or self._queued_bytes() > 2 * self._pace.most_bytes:
-            self._most = max(1, self._most // 2)
-        elif seconds < SHORT and rows * 2 > self._most:
-            factor = 4 if seconds < SHORT / 4 else 2
-            self._most = min(self._limit, self._most * factor)
 
     def _decoded(self, raw: pa.RecordBatch) -> tuple[list[pa.RecordBatch], StageError | None]:
         """Decoded and transformed, without the records that cause errors.
@@ -246,9 +231,12 @@ class SinkLoop(LeaseLoop[SinkLease]):
         def attempt(start: int, end: int) -> None:
             part = batch.slice(start, end - start)
             self._put_once(task, part)
-            self._note_given(position_of(raw), part.column("offset"))
+            self._given.note(position_of(raw), part.column("offset"))
 
+        began = time.monotonic()
         for row, error in refusals(batch.num_rows, attempt, RecordError):
+            if self._heartbeat.over and time.monotonic() - began > LONG:
+                raise LeaseLost(f"told to finish among many bad records, such as: {error}")
             at = _row_at(raw, batch.column("offset")[row])
             bad = StageError(error, "TASK_PUT", type(task), at)
             if not self._lease.tolerance.all_errors:
@@ -265,29 +253,15 @@ class SinkLoop(LeaseLoop[SinkLease]):
 
     def _put_once(self, task: SinkTask, batch: pa.RecordBatch) -> None:
         began = time.monotonic()
-        self._retrying(lambda: task.put(batch))
-        self._progress.step()
+        try:
+            self._retrying(lambda: task.put(batch))
+        finally:
+            self._progress.step()
         self._progress.given += batch.num_rows
         self._progress.count_batch(batch.num_rows, time.monotonic() - began)
 
-    def _note_given(self, position: PartitionId, offsets: pa.Array) -> None:
-        first, _ = self._given.get(position, (offsets[0].as_py(), 0))
-        self._given[position] = first, offsets[-1].as_py() + 1
-
     def _retrying(self, call: Callable[[], T]) -> T:
-        """Retry a call that raises RetriableError, until told to finish."""
-        while True:
-            try:
-                result = call()
-                self._waits.over()
-                return result
-            except RetriableError as error:
-                self._progress.step()
-                self._progress.retries += 1
-                self._waits.note(error)
-                if self._heartbeat.over:
-                    raise LeaseLost(f"told to finish while retrying: {error}") from error
-                time.sleep(error.retry_after)
+        return insisted(call, self._heartbeat, self._progress, self._waits)
 
     def _commit_before(
         self, task: SinkTask, reader: TopicReader, left: Sequence[pa.RecordBatch]
@@ -328,7 +302,7 @@ class SinkLoop(LeaseLoop[SinkLease]):
     ) -> dict[PartitionId, Committed]:
         """What to commit of ``ends`` now."""
         before = self._starts() | self._committed
-        safe = safe_positions(flushed, ends, before, self._given)
+        safe = safe_positions(flushed, ends, before, self._given.ranges)
         self._held = any(safe[position][0] < end for position, end in ends.items())
         return {p: moved for p, moved in safe.items() if moved != before.get(p)}
 
@@ -348,8 +322,7 @@ class SinkLoop(LeaseLoop[SinkLease]):
 
         def committed() -> None:
             self._committed |= ends
-            for position in ends.keys() & self._given.keys():
-                self._given[position] = ends[position][0], self._given[position][1]
+            self._given.committed(ends)
 
         repeated = self._repeated(self._paced(size, None, commit))
         self._begin_commit(began, repeated, committed, here=here)

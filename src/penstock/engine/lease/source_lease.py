@@ -37,6 +37,8 @@ from penstock.sdk.tasks import SourceTask
 
 BATCHES = 4
 """How many batches make a transaction of the largest allowed size."""
+NAP_SECONDS = 1.0
+"""How long a lease sleeps at most, whatever its task says about news."""
 MAX_ABORTS = 5
 """How many transactions in a row may be rolled back before the lease gives up."""
 
@@ -72,6 +74,7 @@ class SourceLoop(LeaseLoop[SourceLease]):
             task = self._lease.task_class()
             try:
                 task.start(self._lease.config, self._reader())
+                self._heartbeat.prepared()
                 self._poll_until_over(task, producer)
                 return
             except (TransactionAborted, GenerationChanged) as error:
@@ -107,13 +110,19 @@ class SourceLoop(LeaseLoop[SourceLease]):
             pause = self._pauses.after(dry=not batches)
             if not batches:
                 self._commits.settle()
-                self._heartbeat.finish.wait(pause)
+                self._rest(task, pause)
         self._raise_if_orphaned()
         for polled in task.finish():
             for batch in self._counted(self._batches(task, polled), time.monotonic()):
                 self._produce(task, producer, batch)
         self._commit(task, producer)
         self._commits.settle()
+
+    def _rest(self, task: SourceTask, pause: float) -> None:
+        if type(task).has_news is not SourceTask.has_news and not task.busy and not self._waiting():
+            self._heartbeat.nap(task.has_news, NAP_SECONDS)
+        else:
+            self._heartbeat.finish.wait(pause)
 
     @contextmanager
     def _committing_first(self, task: SourceTask, producer: Transactions) -> Iterator[None]:

@@ -19,8 +19,9 @@ from penstock.engine.lease.tolerating import tolerate
 from penstock.engine.pipeline.stage_error import StageError
 from penstock.kafka.letter_headers import PREFIX
 from penstock.sdk.errors import RecordError
+from penstock.sdk.header_values import header_bytes
 from penstock.sdk.offsets import ChangedOffset
-from penstock.sdk.records import SourceRecord
+from penstock.sdk.records import Headers, SourceRecord
 
 Offsets = Sequence[ChangedOffset]
 
@@ -64,7 +65,7 @@ class SourceLetters:
         offsets = [(record.source_partition, record.source_offset)]
         told = self._told(record.topic, error, offsets)
         key, value = _json(record.key), _json(record.value)
-        return self._add(key, value, [*record.headers, *told], record.timestamp)
+        return self._add(key, value, [*_plain(record.headers), *told], record.timestamp)
 
     def take_unread(self, error: StageError, read: RecordError) -> bool:
         """As ``take_row``, of what the task could not make a record of."""
@@ -134,6 +135,10 @@ def _bytes(row: pa.Array, field: pa.Field) -> bytes | None:
     except RecordError:
         return _json(row[0].as_py())
     return text
+
+
+def _plain(headers: Headers) -> list[tuple[str, bytes | None]]:
+    return [(name, header_bytes(value)) for name, value in headers]
 
 
 def _json(value: Any) -> bytes | None:

@@ -24,6 +24,8 @@ class UsedTopics:
         self._ever: set[str] = set()
         self._untold: set[str] = set()
         self._on_their_way: deque[set[str]] = deque()
+        self.urgent = False
+        """Whether the next message should have them, however soon it follows the last one."""
 
     def note(self, topics: Iterable[str]) -> None:
         """Records of these topics have just moved."""
@@ -32,12 +34,14 @@ class UsedTopics:
             first = not new <= self._ever
             self._ever |= new
             self._untold |= new
+            self.urgent |= first
         if first:
             self._tell()
 
     def tell(self) -> list[str]:
         """For the next message: what was used since the last one."""
         with self._lock:
+            self.urgent = False
             told = sorted(self._untold)[:MOST_PER_BEAT]
             self._untold.difference_update(told)
             self._on_their_way.append({*told})

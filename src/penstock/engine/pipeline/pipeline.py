@@ -14,6 +14,7 @@ from penstock.engine.pipeline.per_topic import encoded_column
 from penstock.engine.pipeline.predicated import Predicated
 from penstock.engine.pipeline.refusals import refusals
 from penstock.engine.pipeline.stage_error import StageError, at_stage
+from penstock.engine.pipeline.typed_headers import TypedHeaders
 from penstock.sdk.batches import record_batch
 from penstock.sdk.converters import Converter, Decoded
 from penstock.sdk.transforms import Transform
@@ -40,6 +41,8 @@ class Pipeline:
     key: Converter
     value: Converter
     transforms: Sequence[Transform | Predicated] = ()
+    headers: TypedHeaders | None = None
+    """None: the values of headers are written and read as they are."""
 
     @property
     def predicated(self) -> bool:
@@ -72,13 +75,17 @@ class Pipeline:
             key = encoded_column(self.key, batch, "key")
         with at_stage("VALUE_CONVERTER", self.value):
             value = encoded_column(self.value, batch, "value")
+        if self.headers is not None:
+            with at_stage("HEADER_CONVERTER", self.headers.converter):
+                batch = self.headers.encode(batch)
         return Encoded(batch, key, value)
 
     def _binary(self, part: Part) -> Part:
         """Keys and values as bytes: parts that were split by schema are joined again."""
         encoded = self._converted(part)
-        other = {name: part.batch.column(name) for name in ("partition", "timestamp", "headers")}
-        topic = part.batch.column("topic")
+        done = encoded.batch
+        other = {name: done.column(name) for name in ("partition", "timestamp", "headers")}
+        topic = done.column("topic")
         batch = record_batch(topic, encoded.value, key=encoded.key, **other)
         return Part(batch, part.places)
 
@@ -92,6 +99,9 @@ class Pipeline:
             keys = self.key.decode(raw.column("key"))
         with at_stage("VALUE_CONVERTER", self.value):
             values = self.value.decode(raw.column("value"))
+        if self.headers is not None:
+            with at_stage("HEADER_CONVERTER", self.headers.converter):
+                raw = self.headers.decode(raw)
         for start, stop in _runs(keys, values, raw.num_rows):
             yield from self._chained(_slice(raw, keys, values, start, stop), raw)
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from penstock.engine.pipeline.parts import Numbers, Part
 from penstock.engine.pipeline.stage_error import at_stage
 from penstock.sdk.errors import RecordError
+from penstock.sdk.function_transforms import OverRecords
 from penstock.sdk.predicates import Predicate
 from penstock.sdk.transforms import Transform
 
@@ -61,6 +62,9 @@ class Predicated:
 
     def _applied(self, part: Part) -> list[Part]:
         """The places of dropped rows stay empty."""
+        if isinstance(self.transform, OverRecords):
+            made = self.transform.parts(part.batch)
+            return [Part(batch, part.places[rows]) for rows, batch in made] or [part.rows(0, 0)]
         batch = self.transform.apply(part.batch)
         left = batch.num_rows
         if left in {0, part.batch.num_rows} or len(runs := part.runs()) == 1:

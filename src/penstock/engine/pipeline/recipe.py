@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from penstock.engine.pipeline.pipeline import Pipeline
 from penstock.engine.pipeline.predicated import Predicated
+from penstock.engine.pipeline.typed_headers import TypedHeaders
 from penstock.sdk.converters import Converter
 from penstock.sdk.predicates import Predicate
 from penstock.sdk.transforms import Transform
@@ -35,6 +36,8 @@ class Recipe:
     key: tuple[type[Converter], Settings]
     value: tuple[type[Converter], Settings]
     transforms: Sequence[tuple[type[Transform], Settings, Condition | None]] = ()
+    headers: tuple[type[Converter], Settings] | None = None
+    """See ``Pipeline.headers``."""
 
     def pipeline(self, resolve: Resolve) -> Pipeline:
         """Build it, with settings resolved by ``resolve``; ConfigError if they are wrong."""
@@ -42,6 +45,9 @@ class Recipe:
             key=_converter(*self.key, resolve, is_key=True),
             value=_converter(*self.value, resolve, is_key=False),
             transforms=[_transform(*part, resolve) for part in self.transforms],
+            headers=None
+            if self.headers is None
+            else TypedHeaders(_converter(*self.headers, resolve, is_key=False)),
         )
 
 

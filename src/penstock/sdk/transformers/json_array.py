@@ -9,8 +9,10 @@ from typing import BinaryIO, Final
 import orjson
 
 from penstock.sdk.transformers.json_lines import JsonLinesTransformer
+from penstock.sdk.transformers.parts import in_parts
 from penstock.sdk.transformers.streams import LONGEST_LINE, CorruptStream, line_blocks
 
+MOST_ELEMENTS: Final = 10_000
 _STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*"')
 _OPENING: Final = re.compile(rb"[\[{]")
 _CLOSING: Final = re.compile(rb"[\]}]")
@@ -32,8 +34,7 @@ class JsonArrayTransformer(JsonLinesTransformer):
         """Elements, some at a time; CorruptStream for what is no array, or one without its end."""
         elements = _Elements()
         for lines in line_blocks(stream):
-            if found := list(elements.take(lines)):
-                yield found
+            yield from in_parts(elements.take(lines), MOST_ELEMENTS)
         elements.check_end()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import groupby, islice
+from itertools import groupby
 from typing import Any, BinaryIO, ClassVar, Final, NamedTuple
 
 import orjson
@@ -18,6 +18,7 @@ from penstock.sdk.objects import ObjectContext
 from penstock.sdk.packing import column
 from penstock.sdk.schema import Schema, from_field, is_schemaless
 from penstock.sdk.sources.offset_entries import SchemaAndValue
+from penstock.sdk.transformers.parts import in_parts
 
 ROWS: Final = 5000
 """How many records make a batch, where they are made one by one."""
@@ -72,7 +73,8 @@ class Transformer(ABC):
     records, bad ones counted, were delivered before: they are read and not given again. A record
     that cannot be read is passed to ``bad``, and reading goes on; without ``bad`` its
     ``RecordError`` is raised. Where the rest of the object cannot be read, ``ObjectError`` says
-    behind which record; nothing ends as if the object were complete.
+    behind which record; what is before it is given before, and nothing ends as if the object were
+    complete.
     """
 
     config_def: ClassVar[ConfigDef] = ConfigDef()
@@ -97,7 +99,7 @@ class Transformer(ABC):
     ) -> Iterator[TransformedColumns]:
         """The same records, many at a time."""
         records = self.records(stream, context, skip, bad)
-        while rows := list(islice(records, ROWS)):
+        for rows in in_parts(records, ROWS):
             for (schema, _), group in groupby(enumerate(rows), _run):
                 run = [row for _, row in group]
                 array, field = column("value", schema, [row.value.value for row in run])

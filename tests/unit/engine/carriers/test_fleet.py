@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from penstock.engine.carriers import carrier as carrier_module
 from penstock.engine.carriers import fleet as fleet_module
 from penstock.engine.carriers.carrier import Cause
 from played_carriers import PlayedFleet
@@ -181,6 +182,44 @@ def test_leases_are_not_bounded_by_carriers() -> None:
         played.run(f"l{number}")
     eventually(lambda: len(played.progress) == 20)
     assert len(played.jobs) == 1
+    played.close()
+
+
+def test_a_lease_whose_carrier_gets_no_core_runs_where_there_is_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(carrier_module, "LATE_SECONDS", 0.2)
+    played = PlayedFleet(cores=1)
+    played.run("heavy1", "heavy")
+    played.run("light1", "light")
+    eventually(lambda: len(played.progress) == 2)
+    played.fleet._loads._loads["heavy"].cores = 0.9
+    played.fleet.tick()
+    eventually(lambda: played.reports == {"heavy1": "finished"})
+    played.run("heavy2", "heavy")
+    assert played.fleet.waits("heavy2")
+
+    def runs() -> bool:
+        played.fleet.tick()
+        return "heavy2" in played.progress
+
+    eventually(runs)
+    played.fleet.tick()
+    assert played.names == ["shared carrier 1", "carrier of heavy"]
+    assert (played.fleet.moves, played.fleet.waits("heavy2")) == (1, False)
+    played.close()
+
+
+def test_while_nothing_runs_leases_wait_for_the_first_carrier(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(carrier_module, "LATE_SECONDS", -1.0)
+    played = PlayedFleet(cores=0)
+    for number in range(3):
+        played.run(f"l{number}")
+        played.fleet.tick()
+    assert played.names == ["shared carrier 1"]
+    assert all(played.fleet.waits(f"l{number}") for number in range(3))
     played.close()
 
 

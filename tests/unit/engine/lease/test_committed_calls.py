@@ -41,6 +41,7 @@ class Over:
         self.finish, self.orphaned, self.progress = Mock(), Mock(), Progress()
         self.standing, self.leases = Mock(return_value=None), Mock(return_value=1)
         self.orphaned.is_set.return_value = False
+        self.prepared = Mock()
 
     @property
     def over(self) -> bool:

@@ -242,6 +242,50 @@ def test_a_damaged_container_is_an_error_with_a_position(form: str) -> None:
         assert f"folder/orders.x cannot be read beyond record {len(found)}:" in str(refused.value)
 
 
+def cut_off(form: str) -> bytes:
+    """The better part of an object with 3000 numbers."""
+    rows = [{"id": n, "name": f"text {n}"} for n in range(3000)]
+    if form == "avro":
+        out = io.BytesIO()
+        fastavro.writer(out, fastavro.parse_schema(AVRO), rows, sync_interval=1000)
+        return out.getvalue()[: out.tell() * 2 // 3]
+    if form == "csv":
+        lines = b"".join(b"%d,text\n" % n for n in range(3000))
+        return b"id,name\n" + lines[: len(lines) * 2 // 3] + b'\n"cut'
+    lines = b",\n".join(b'{"id":%d}' % n for n in range(3000))
+    return b"[\n" + lines + b"\n] and more"
+
+
+def read_from(made: Transformer, stream: io.BytesIO, *, by_columns: bool) -> Iterator[Any]:
+    if by_columns:
+        for columns in made.columns(stream, OBJECT):
+            yield from columns.value
+    else:
+        yield from made.records(stream, OBJECT)
+
+
+@pytest.mark.parametrize("form", ["avro", "csv", "json"])
+@pytest.mark.parametrize("by_columns", [True, False])
+def test_what_is_before_the_damage_is_given(form: str, by_columns: bool) -> None:
+    """All that can be read, however it is read: a dead letter stands for the rest alone."""
+    stream, made = io.BytesIO(cut_off(form)), transformer(form)
+    found: list[Any] = []
+    with pytest.raises(ObjectError) as refused:
+        found.extend(read_from(made, stream, by_columns=by_columns))
+    assert refused.value.position == len(found)
+    assert len(found) > 1000
+
+
+@pytest.mark.parametrize("by_columns", [True, False])
+def test_what_is_before_a_bad_record_is_given(by_columns: bool) -> None:
+    data = b"a,b\n" + b"1,2\n" * 100 + b"3\n" + b"5,6\n"
+    stream, made = io.BytesIO(data), transformer("csv")
+    found: list[Any] = []
+    with pytest.raises(RecordError) as refused:
+        found.extend(read_from(made, stream, by_columns=by_columns))
+    assert (len(found), refused.value.row) == (100, 101)
+
+
 BAD: dict[str, tuple[bytes, list[Any], list[Any], int]] = {
     "jsonl": (b'{"a":1}\n{"a":\n[2]\n', ['{"a":'], [{"a": 1}, [2]], 2),
     "json": (b'[{"a":1},\n{"a":?},\n[2]\n]', ['{"a":?}'], [{"a": 1}, [2]], 2),
@@ -415,16 +459,19 @@ def test_parquets_types_become_those_of_records() -> None:
 LINE = b'{"n":12345678,"text":"%s"}\n' % (b"x" * 970)
 
 
-def test_a_large_object_passes_in_bounded_memory() -> None:
+@pytest.mark.parametrize("form", ["jsonl", "text", "csv", "bytes"])
+def test_a_large_object_passes_in_bounded_memory(form: str) -> None:
     """200 MB here; nothing depends on how many there are."""
     pool = pa.default_memory_pool()
     before = pool.bytes_allocated()
     rows, most = 0, 0
-    stream = stream_of(repeat(LINE * 1000, 200))
-    for columns in transformer("jsonl").columns(stream, OBJECT):
+    line = LINE if form != "csv" else b"12345678,%s\n" % (b"x" * 990)
+    stream = stream_of(repeat(line * 1000, 200))
+    settings = {"csv": {"csv_header": "false"}, "bytes": {"transformer_max_buffer_size": "1000"}}
+    for columns in transformer(form, **settings.get(form, {})).columns(stream, OBJECT):
         rows += len(columns.value)
         most = max(most, columns.value.nbytes, pool.bytes_allocated() - before)
-    assert rows == 200_000
+    assert rows == 200_000 if form != "bytes" else rows == 200 * len(line)
     assert most < 16 << 20
 
 
