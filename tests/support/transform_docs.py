@@ -28,7 +28,9 @@ an error of that record alone: `errors.tolerance` decides what becomes of it. A 
 has the schema of the records around it if that is optional, and none otherwise.
 
 Header values have the types that Kafka Connect's SimpleHeaderConverter gives them: InsertHeader and
-HeaderFrom write its text, and `penstock.sdk.header_values` reads it.
+HeaderFrom write its text, and `penstock.sdk.read_header` reads it. Another `header.converter`
+writes and reads the same types in its own way. Transforms of your own may be
+[functions](../CONTRIBUTING.md#how-to-add-a-transform).
 
 ## Records that cannot be transformed
 

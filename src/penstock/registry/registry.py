@@ -48,7 +48,7 @@ class Unregistered(Exception):  # noqa: N818 (converters turn it into a RecordEr
 
 
 class Registry:
-    """One registry. Picklable; a copy connects and caches anew. Used by one thread at a time."""
+    """One registry, for one thread at a time. A pickled copy has its own connection and cache."""
 
     def __init__(self, settings: RegistrySettings) -> None:
         self._settings = settings

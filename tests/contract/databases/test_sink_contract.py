@@ -20,12 +20,12 @@ class PostgresTable(SinkUnderTest):
     value_schema: ClassVar[Schema | None] = Schema.struct({"n": Schema.int32()})
     partitions: ClassVar[int] = 3
 
-    def __init__(self, tables: Tables) -> None:
-        self._tables = tables
+    def __init__(self, tables: Tables, **more: str) -> None:
+        self._tables, self._more = tables, more
 
     def config(self) -> Mapping[str, str]:
         return {
-            **self._tables.config(auto_create="true"),
+            **self._tables.config(auto_create="true", **self._more),
             "name": "kit",
             "table.name.format": f"{self._tables.schema}.${{topic}}",
             "offsets.table": f"{self._tables.schema}.offsets",
@@ -43,3 +43,10 @@ class TestInsert(SinkContract):
     @pytest.fixture
     def sink(self, tables: Tables) -> SinkUnderTest:
         return PostgresTable(tables)
+
+
+@pytest.mark.heavy
+class TestUpsert(SinkContract):
+    @pytest.fixture
+    def sink(self, tables: Tables) -> SinkUnderTest:
+        return PostgresTable(tables, insert_mode="upsert", pk_mode="record_value", pk_fields="n")

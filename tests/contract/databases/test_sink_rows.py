@@ -192,6 +192,28 @@ def test_the_bad_record_is_named_and_the_rest_can_land(
     ]
 
 
+@pytest.mark.parametrize(
+    ("bad", "words"),
+    [(row(70_000, "1"), "smallint out of range"), (row(2, "x"), "invalid input syntax")],
+)
+def test_a_value_that_does_not_fit_its_column(tables: Tables, bad: Any, words: str) -> None:
+    tables.run("CREATE TABLE orders (id smallint, note integer, n smallint)")
+    with sink(config(tables)) as task:
+        with pytest.raises(RecordError, match=words) as raised:
+            task.put(records(row(1, "1"), bad, row(3, "3")))
+        assert raised.value.row == 1
+        task.put(records(row(1, "1")))
+        task.put(records(row(3, "3"), start=2))
+        task.flush()
+    assert tables.run("SELECT id, note FROM orders ORDER BY 1") == [(1, 1), (3, 3)]
+
+
+def test_a_type_that_no_value_of_it_fits(tables: Tables) -> None:
+    tables.run("CREATE TABLE orders (id int, note text, n timestamp)")
+    with sink(config(tables)) as task, pytest.raises(UserError, match="cannot cast type smallint"):
+        task.put(records(row(1, "1", 5)))
+
+
 def test_rows_are_counted_from_the_start_of_what_was_put(tables: Tables) -> None:
     made = config(tables, auto_create="true", pk_mode="record_value", pk_fields="id")
     written(made, records(row(0), row(1)))
@@ -209,8 +231,8 @@ def test_what_is_in_the_database_is_not_written_again(tables: Tables) -> None:
         task.flush()
     assert [i for (i,) in tables.run("SELECT id FROM orders")] == [0, 1, 2, 3]
     with sink(made, 2, "", epoch=3) as task:  # set back by somebody else
-        task.flush()
         task.put(records(row(2), row(3), start=2))
+        assert task.flush().offsets == {}
         task.flush()
     assert [i for (i,) in tables.run("SELECT id FROM orders")] == [0, 1, 2, 3, 2, 3]
 
@@ -228,17 +250,64 @@ def test_nothing_is_committed_before_the_mark_is(tables: Tables) -> None:
 
 def test_a_task_that_was_replaced_commits_nothing(tables: Tables) -> None:
     made = config(tables, auto_create="true")
-    with sink(made, epoch=5) as old:
-        with sink(made, epoch=6) as new:
-            old.put(records(row(0, "old")))
-            with pytest.raises(TakenOver):
-                old.flush()
-            old.stop()
-            new.put(records(row(0, "new")))
-            new.flush()
-        with pytest.raises(TakenOver), sink(made, epoch=5):
-            pass
+    with sink(made, epoch=5) as old, sink(made, epoch=6) as new:
+        old.put(records(row(0, "old")))
+        with pytest.raises(TakenOver):
+            old.flush()
+        old.stop()
+        new.put(records(row(0, "new")))
+        new.flush()
     assert tables.run("SELECT note FROM orders") == [("new",)]
+
+
+def test_a_task_that_was_replaced_before_it_opens(tables: Tables) -> None:
+    """It asks Kafka first, which refuses it; and where that comes late, the other has moved on."""
+    made = config(tables, auto_create="true")
+    written(made)
+    with sink(made, epoch=6) as new:
+        new.put(records(row(0, "new")))
+        new.flush()
+        with sink(made, 1, epoch=5) as late:
+            late.put(records(row(1, "late"), start=1))
+            held = late.flush()
+            assert (held.metadata, held.offsets) == ({ORDERS: "penstock:5"}, {})
+            assert kept(tables) == 1
+            new.put(records(row(1, "new"), start=1))
+            new.flush()
+            with pytest.raises(TakenOver):
+                late.flush()
+    assert tables.run("SELECT id, note FROM orders ORDER BY id") == [(0, "new"), (1, "new")]
+
+
+@pytest.mark.parametrize("metadata", [OWN, "penstock:1", ""])
+def test_epochs_that_begin_anew(tables: Tables, metadata: str) -> None:
+    """Kafka has forgotten the workers' group: what is stored is greater, and nobody has it."""
+    made = config(tables, auto_create="true")
+    with sink(made, epoch=1 << 40) as before:
+        before.put(records(*map(row, range(3))))
+        before.flush()
+    with sink(made, 2, metadata, epoch=1) as task:
+        task.put(records(row(2), row(3), start=2))
+        held = task.flush()
+        assert (held.metadata, held.offsets) == ({ORDERS: "penstock:1"}, {})
+        done = task.flush()
+        assert (done.metadata, done.offsets) == ({ORDERS: OWN}, None)
+        task.put(records(row(4), start=4))
+        assert task.flush().offsets is None
+    again = [] if metadata else [2]  # somebody else has set it back
+    found = [i for (i,) in tables.run("SELECT id FROM orders ORDER BY id")]
+    assert found == sorted([0, 1, 2, 3, 4, *again])
+    assert tables.run("SELECT next, epoch FROM offsets") == [(5, 1)]
+
+
+def test_only_what_has_records_counts_as_marked(tables: Tables) -> None:
+    """A worker commits the texts of partitions that have moved, and no others."""
+    made = config(tables, auto_create="true")
+    with sink(made, 0, "") as task:
+        task.flush()
+        task.put(records(row(0)))
+        assert task.flush().offsets == {}
+        assert task.flush().offsets is None
 
 
 def test_altered_offsets_move_what_is_kept(tables: Tables) -> None:
@@ -307,7 +376,8 @@ def test_bad_configurations_name_the_key(tables: Tables, more: dict[str, str], k
 TYPES = """
   id int PRIMARY KEY, n numeric(38,10), wide numeric, ts timestamptz, wall timestamp, d date,
   t time, u uuid, j jsonb, numbers int[], words text[], amounts numeric[], b bytea,
-  v varchar(40), flag boolean, f4 real, f8 double precision, i2 smallint, i8 bigint
+  v varchar(40), flag boolean, f4 real, f8 double precision, i2 smallint, i8 bigint,
+  letters char(5), bits bit(3), more_bits bit varying(9), flags boolean[], span interval
 """
 
 
@@ -321,9 +391,11 @@ def test_types_go_round_unchanged(tables: Tables) -> None:
         "'9999-12-31 23:59:59.999999', '2024-02-29', '23:59:59.999', gen_random_uuid(), "
         '\'{"ü": [1, null, "🎉"]}\', \'{1,NULL,2147483647}\', \'{x,"y, z",NULL,""}\', '
         "'{1.50,NULL}', '\\x00ff', 'grüße 🎉', true, 'NaN', '-Infinity', -32768, "
-        "-9223372036854775808), (2" + ", NULL" * 18 + "), "
+        "-9223372036854775808, 'ab', '101', '11', '{t,NULL}', '1 year -3 days'), "
+        "(2" + ", NULL" * 23 + "), "
         "(3, 0, 'NaN', 'infinity', '-infinity', '-infinity', '00:00', NULL, 'null', '{}', '{}', "
-        "'{}', '', '', false, '-0', 1e-300, 32767, 9223372036854775807)"
+        "'{}', '', '', false, '-0', 1e-300, 32767, 9223372036854775807, 'äöüßé', '000', '', "
+        "'{}', '0')"
     )
     source = tables.config(mode="bulk", topic_prefix="t-", table_whitelist="orders_in",
                            schema_pattern=tables.schema,

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
 
 from penstock.client import ConnectClient
@@ -92,6 +93,31 @@ def test_altering_resetting_and_moving_the_group_move_the_sink(
 def _at_end(connectors: ConnectClient, topics: Topics, name: str) -> bool:
     ends = [entry(name, partition, topics.end(name, partition)) for partition in (0, 1)]
     return sorted(connectors.offsets(name), key=str) == sorted(ends, key=str)
+
+
+@pytest.mark.heavy
+def test_epochs_begin_anew_and_the_sink_goes_on(
+    connectors: ConnectClient, topics: Topics, tables: Tables, secrets_folder: Path, name: str
+) -> None:
+    """As after a week without workers: Kafka has forgotten their group, the database has not."""
+    topics.create(name)
+    topics.produce(name, [_record(n) for n in range(10)])
+    connectors.create(name, _config(tables, tables.secret(secrets_folder, name), name))
+    found = "SELECT n FROM numbers ORDER BY n"
+    eventually(lambda: _count(tables) == 10, within=90, what="rows")
+    connectors.stop(name)
+    tables.run("UPDATE offsets SET epoch = 1::bigint << 62")
+    topics.produce(name, [_record(n) for n in range(10, 20)])
+    connectors.resume(name)
+    eventually(lambda: _count(tables) >= 20, within=90, what="the rest")
+    assert tables.run(found) == [(n,) for n in range(20)]
+    assert int(tables.run("SELECT epoch FROM offsets")[0][0]) < 1 << 62
+
+
+def _count(tables: Tables) -> int:
+    if not tables.run("SELECT to_regclass('numbers') IS NOT NULL")[0][0]:
+        return 0
+    return int(tables.run("SELECT count(*) FROM numbers")[0][0])
 
 
 def test_bad_records_become_dead_letters_and_the_good_ones_land(

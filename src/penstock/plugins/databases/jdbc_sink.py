@@ -29,6 +29,18 @@ class JdbcSinkConnector(SinkConnector):
     version: ClassVar[str] = __version__
     connect_class: ClassVar[str] = "io.confluent.connect.jdbc.JdbcSinkConnector"
     aliases: ClassVar[tuple[str, ...]] = ("PostgresSink", "JdbcSink")
+    example: ClassVar[Mapping[str, str]] = {
+        "connector.class": "io.confluent.connect.jdbc.JdbcSinkConnector",
+        "connection.url": "jdbc:postgresql://warehouse.example:5432/dwh",
+        "connection.user": "penstock",
+        "connection.password": "${file:/etc/penstock/secrets/dwh.properties:password}",
+        "topics": "shop-orders",
+        "insert.mode": "upsert",
+        "pk.mode": "record_value",
+        "pk.fields": "id",
+        "auto.create": "true",
+        "value.converter": "org.apache.kafka.connect.json.JsonConverter",
+    }
     task_class: ClassVar[type[SinkTask]] = JdbcSinkTask
 
     def validate(self, config: Mapping[str, str]) -> Sequence[tuple[str, str]]:

@@ -10,12 +10,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from penstock.plugins.databases.database_errors import is_drivers
-from penstock.plugins.databases.kept_offsets import OWN, KeptOffsets
+from penstock.plugins.databases.kept_offsets import (
+    OWN,
+    KeptOffsets,
+    Rival,
+    claim,
+    is_own,
+)
 from penstock.plugins.databases.row_writer import RowWriter
 from penstock.plugins.databases.sink_settings import SinkSettings
 from penstock.plugins.databases.write_session import WriteSession
 from penstock.sdk.errors import PenstockError, RetriableError, TakenOver
-from penstock.sdk.tasks import Assignments, Flushed, PartitionId, SinkTask
+from penstock.sdk.tasks import Assignment, Assignments, Flushed, PartitionId, SinkTask
 
 
 class JdbcSinkTask(SinkTask):
@@ -40,17 +46,26 @@ class JdbcSinkTask(SinkTask):
 
     def open(self, assignments: Assignments) -> None:
         self._epoch = assignments.epoch
-        self._unmarked = {(a.topic, a.partition) for a in assignments if a.metadata != OWN}
-        self._marking: set[PartitionId] = set()
+        self._unmarked: dict[PartitionId, str] = {}
+        self._marking: dict[PartitionId, str] = {}
+        self._rivals: dict[PartitionId, tuple[int, Rival]] = {}
         with self._guarded("taking its partitions"):
             self._session.begin()
             self._kept.create()
             for each in assignments:
-                position = each.topic, each.partition
-                self._next[position] = self._kept.take(
-                    position, each.offset, each.metadata, self._epoch
-                )
+                self._take(each)
             self._session.commit()
+
+    def _take(self, each: Assignment) -> None:
+        position = each.topic, each.partition
+        taken = self._kept.take(position, each.offset, each.metadata, self._epoch)
+        self._next[position] = taken.next
+        if taken.rival is not None:
+            # Kafka commits a text of this lease only if no later one has begun.
+            self._rivals[position] = taken.next, taken.rival
+            self._unmarked[position] = claim(self._epoch)
+        elif not is_own(each.metadata):
+            self._unmarked[position] = OWN
 
     def put(self, batch: pa.RecordBatch) -> None:
         position = batch.column("topic")[0].as_py(), batch.column("partition")[0].as_py()
@@ -69,18 +84,25 @@ class JdbcSinkTask(SinkTask):
         self._moves[position] = start, self._next[position]
 
     def flush(self) -> Flushed:
-        self._unmarked -= self._marking
-        self._marking = set(self._unmarked)
-        marks = dict.fromkeys(self._marking, OWN)
-        if self._moves.keys() & self._unmarked:
+        marked, self._marking = self._marking, {}
+        for position in marked:
+            del self._unmarked[position]
+        # The text of a partition without new records may not be committed.
+        self._marking = {p: text for p, text in self._unmarked.items() if p in self._moves}
+        if self._marking:
             # First the mark is committed: without it, an offset that the database is ahead of
             # would be taken for one that somebody has set back.
-            return Flushed(marks, {})
+            return Flushed(dict(self._unmarked), {})
+        claimed = [position for position in self._moves if position in self._rivals]
         with self._guarded("committing"):
+            for position in claimed:
+                self._kept.claim(position, *self._rivals[position], self._epoch)
             self._kept.move(self._moves, self._epoch)
             self._session.commit()
+        for position in claimed:
+            del self._rivals[position]
         self._moves = {}
-        return Flushed(marks)
+        return Flushed({**self._unmarked, **dict.fromkeys(claimed, OWN)})
 
     def stop(self) -> None:
         if hasattr(self, "_session"):

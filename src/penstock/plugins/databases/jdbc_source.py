@@ -39,6 +39,18 @@ class JdbcSourceConnector(SourceConnector):
     version: ClassVar[str] = __version__
     connect_class: ClassVar[str] = "io.confluent.connect.jdbc.JdbcSourceConnector"
     aliases: ClassVar[tuple[str, ...]] = ("PostgresSource", "JdbcSource")
+    example: ClassVar[Mapping[str, str]] = {
+        "connector.class": "io.confluent.connect.jdbc.JdbcSourceConnector",
+        "connection.url": "jdbc:postgresql://db.example:5432/shop?sslmode=verify-full",
+        "connection.user": "penstock",
+        "connection.password": "${file:/etc/penstock/secrets/shop.properties:password}",
+        "table.whitelist": "orders",
+        "mode": "timestamp+incrementing",
+        "timestamp.column.name": "changed_at",
+        "incrementing.column.name": "id",
+        "topic.prefix": "shop-",
+        "value.converter": "org.apache.kafka.connect.json.JsonConverter",
+    }
     task_class: ClassVar[type[SourceTask]] = JdbcSourceTask
     worker_keys: ClassVar[tuple[str, ...]] = (ROOTS,)
     partition_keys: ClassVar[tuple[str, ...]] = PARTITION_KEYS

@@ -70,7 +70,7 @@ class JdbcSourceTask(SourceTask):
         return list(from_text(self._share))
 
     def _next(self, turn: Turn) -> SourceBatch | None:
-        """What comes next of a table; one that was altered meanwhile is described anew."""
+        """What comes next of a table; one that was altered meanwhile is described again."""
         known = turn.reader is not None
         try:
             return self._read(turn)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from penstock.plugins.databases.write_session import Step, WriteSession
@@ -11,7 +12,35 @@ from penstock.sdk.tasks import PartitionId
 
 OWN: Final = "penstock"
 """The text that is committed with each offset: one without it was set by somebody else."""
+_CLAIM: Final = f"{OWN}:"
+_WHERE: Final = "connector = $1 AND topic = $2 AND partition = CAST($3 AS integer)"
 _DOING: Final = "keeping offsets"
+
+
+def is_own(metadata: str) -> bool:
+    """Whether a committed offset is one that this sink has committed."""
+    return metadata == OWN or metadata.startswith(_CLAIM)
+
+
+def claim(epoch: int) -> str:
+    """A text of ``OWN`` that no other lease commits."""
+    return f"{_CLAIM}{epoch}"
+
+
+@dataclass(frozen=True)
+class Rival:
+    """What is stored with a greater epoch: by a later task, or before Kafka counted anew."""
+
+    epoch: int
+    next: int
+
+
+@dataclass(frozen=True)
+class Taken:
+    """Where to go on with a partition, and the rival because of which it is not taken yet."""
+
+    next: int
+    rival: Rival | None = None
 
 
 class KeptOffsets:
@@ -42,34 +71,54 @@ class KeptOffsets:
                 "'offsets.table'."
             )
 
-    def take(self, position: PartitionId, offset: int, metadata: str, epoch: int) -> int:
-        """Take a partition over; where to go on.
+    def take(self, position: PartitionId, offset: int, metadata: str, epoch: int) -> Taken:
+        """Take a partition over, unless a greater epoch is stored.
 
         The consumer group's ``offset`` rules, unless this sink committed it and has written more
         since: then it was ended between the two commits, and those records are in the table.
         """
-        own = metadata == OWN
+        own = is_own(metadata)
         kept = "GREATEST(o.next, EXCLUDED.next)" if own else "EXCLUDED.next"
-        refused = "WHERE o.epoch <= EXCLUDED.epoch " if own else ""
         taken = self._session.rows(
             f"INSERT INTO {self._table} AS o (connector, topic, partition, next, epoch) "
             "VALUES ($1, $2, CAST($3 AS integer), $4, $5) "
             f"ON CONFLICT (connector, topic, partition) DO UPDATE SET next = {kept}, "
-            f"epoch = EXCLUDED.epoch {refused}RETURNING next",
+            "epoch = EXCLUDED.epoch WHERE o.epoch <= EXCLUDED.epoch RETURNING next",
             [*self._key(position), offset, epoch],
             doing=_DOING,
         )
-        if not taken:
-            raise TakenOver(f"{position[0]}-{position[1]} is written by a later task")
-        return int(taken[0]["next"])
+        if taken:
+            return Taken(int(taken[0]["next"]))
+        found = self._session.rows(
+            f"SELECT next, epoch FROM {self._table} WHERE {_WHERE}",
+            self._key(position),
+            doing=_DOING,
+        )
+        if not found:
+            raise TakenOver(f"the offset of {position[0]}-{position[1]} was just deleted")
+        rival = Rival(int(found[0]["epoch"]), int(found[0]["next"]))
+        return Taken(max(offset, rival.next) if own else offset, rival)
+
+    def claim(self, position: PartitionId, start: int, rival: Rival, epoch: int) -> None:
+        """Take a partition from a rival; ``TakenOver`` if that has written meanwhile.
+
+        Only for a task that knows that it is the present one: then Kafka counts epochs anew.
+        """
+        claimed = self._session.rows(
+            f"UPDATE {self._table} SET next = $4, epoch = $5 WHERE {_WHERE} AND epoch = $6 "
+            "AND next = $7 RETURNING next",
+            [*self._key(position), start, epoch, rival.epoch, rival.next],
+            doing=_DOING,
+        )
+        if not claimed:
+            raise TakenOver(f"{position[0]}-{position[1]} is written by another task")
 
     def move(self, moves: Mapping[PartitionId, tuple[int, int]], epoch: int) -> None:
         """From start to end, for each partition; ``TakenOver`` if one is not at its start."""
         for position, (start, end) in moves.items():
             moved = self._session.rows(
-                f"UPDATE {self._table} SET next = $4, epoch = $6 WHERE connector = $1 "
-                "AND topic = $2 AND partition = CAST($3 AS integer) AND next = $5 AND epoch = $6 "
-                "RETURNING next",
+                f"UPDATE {self._table} SET next = $4, epoch = $6 WHERE {_WHERE} "
+                "AND next = $5 AND epoch = $6 RETURNING next",
                 [*self._key(position), end, start, epoch],
                 doing=_DOING,
             )
@@ -82,11 +131,10 @@ class KeptOffsets:
         A higher one needs nothing: the group's offset rules, once it is committed.
         """
         for position, offset in offsets.items():
-            where = "connector = $1 AND topic = $2 AND partition = CAST($3 AS integer)"
             if offset is None:
-                sql, more = f"DELETE FROM {self._table} WHERE {where}", []
+                sql, more = f"DELETE FROM {self._table} WHERE {_WHERE}", []
             else:
-                sql = f"UPDATE {self._table} SET next = LEAST(next, $4), epoch = 0 WHERE {where}"
+                sql = f"UPDATE {self._table} SET next = LEAST(next, $4), epoch = 0 WHERE {_WHERE}"
                 more = [offset]
             self._session.rows(f"{sql} RETURNING next", [*self._key(position), *more], doing=_DOING)
 

@@ -7,57 +7,49 @@ from typing import Final
 
 from penstock.plugins.databases.postgres_types import quote
 from penstock.plugins.databases.write_session import BATCH
-from penstock.plugins.databases.written_rows import DELETED, ORDER, Rows
+from penstock.plugins.databases.written_rows import DELETED, Rows
 
 
 def statements(
     mode: str, table: str, rows: Rows, types: Mapping[str, str], *, deleting: bool, writing: bool
 ) -> list[str]:
-    """For rows in the temporary table. Of several with one key, the last one counts.
+    """For rows in the temporary table, in their order; without deletions they have no flag.
 
-    Keys are written in order, so that two transactions wait for each other instead of being in
-    each other's way.
+    Where rows are merged, each key is there once, and keys are in order, so that two transactions
+    wait for each other instead of being in each other's way.
     """
     made = [_deleted(table, rows, types)] if deleting else []
     if writing and not (mode == "update" and set(rows.columns) == set(rows.keys)):
-        made.append(_WRITES[mode](table, rows, types))
+        made.append(_WRITES[mode](table, rows, types, f"NOT {DELETED}" if deleting else "true"))
     return made
 
 
-def _inserted(table: str, rows: Rows, types: Mapping[str, str]) -> str:
-    columns = _names(rows.columns)
-    chosen = _cast(rows.columns, types)
-    return f"INSERT INTO {table} ({columns}) SELECT {chosen} FROM {BATCH} ORDER BY {ORDER}"
+def _inserted(table: str, rows: Rows, types: Mapping[str, str], wanted: str) -> str:
+    columns, chosen = _names(rows.columns), _cast(rows.columns, types)
+    return f"INSERT INTO {table} ({columns}) SELECT {chosen} FROM {BATCH} WHERE {wanted}"
 
 
-def _last(rows: Rows) -> str:
-    """The last row of each key, in the order of the keys."""
-    keys = _names(rows.keys)
-    return f"SELECT DISTINCT ON ({keys}) * FROM {BATCH} ORDER BY {keys}, {ORDER} DESC"
-
-
-def _upserted(table: str, rows: Rows, types: Mapping[str, str]) -> str:
-    columns, keys = _names(rows.columns), _names(rows.keys)
+def _upserted(table: str, rows: Rows, types: Mapping[str, str], wanted: str) -> str:
     changed = [name for name in rows.columns if name not in rows.keys]
     then = (
         "UPDATE SET " + ", ".join(f"{quote(name)} = EXCLUDED.{quote(name)}" for name in changed)
         if changed
         else "NOTHING"
     )
-    chosen = f"SELECT {_cast(rows.columns, types)} FROM ({_last(rows)}) AS b WHERE NOT {DELETED}"
-    return f"INSERT INTO {table} ({columns}) {chosen} ON CONFLICT ({keys}) DO {then}"
+    added = _inserted(table, rows, types, wanted)
+    return f"{added} ON CONFLICT ({_names(rows.keys)}) DO {then}"
 
 
-def _updated(table: str, rows: Rows, types: Mapping[str, str]) -> str:
+def _updated(table: str, rows: Rows, types: Mapping[str, str], wanted: str) -> str:
     changed = [name for name in rows.columns if name not in rows.keys]
     settings = ", ".join(f"{quote(name)} = {_one(name, types)}" for name in changed)
     return (
-        f"UPDATE {table} AS t SET {settings} FROM ({_last(rows)}) AS b "
-        f"WHERE NOT {DELETED} AND {_same(rows, types)}"
+        f"UPDATE {table} AS t SET {settings} FROM {BATCH} AS b "
+        f"WHERE {wanted} AND {_same(rows, types)}"
     )
 
 
-_WRITES: Final[Mapping[str, Callable[[str, Rows, Mapping[str, str]], str]]] = {
+_WRITES: Final[Mapping[str, Callable[[str, Rows, Mapping[str, str], str], str]]] = {
     "insert": _inserted,
     "upsert": _upserted,
     "update": _updated,
@@ -65,10 +57,7 @@ _WRITES: Final[Mapping[str, Callable[[str, Rows, Mapping[str, str]], str]]] = {
 
 
 def _deleted(table: str, rows: Rows, types: Mapping[str, str]) -> str:
-    return (
-        f"DELETE FROM {table} AS t USING ({_last(rows)}) AS b "
-        f"WHERE {DELETED} AND {_same(rows, types)}"
-    )
+    return f"DELETE FROM {table} AS t USING {BATCH} AS b WHERE {DELETED} AND {_same(rows, types)}"
 
 
 def _same(rows: Rows, types: Mapping[str, str]) -> str:

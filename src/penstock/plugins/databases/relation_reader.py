@@ -175,7 +175,7 @@ class WholeTable(RelationReader):
 
 
 class WholeResult(RelationReader):
-    """A view or a query in passes; a pass that is not finished begins anew with the next task."""
+    """A view or a query in passes; a pass that is not finished begins again with the next task."""
 
     def __init__(
         self, records: RowRecords, partition: SourcePartition, offset: BulkOffset, interval_ms: int

@@ -12,7 +12,7 @@ from penstock.plugins.databases.merging import statements
 from penstock.plugins.databases.sink_settings import SinkSettings
 from penstock.plugins.databases.target_table import TargetTables
 from penstock.plugins.databases.write_session import Step, WriteSession
-from penstock.plugins.databases.written_rows import DELETED, Rows, rows_of
+from penstock.plugins.databases.written_rows import DELETED, Rows, last_of_each, rows_of
 from penstock.sdk.errors import RecordError
 
 _CHANGED = ("42703", "42P01")
@@ -48,23 +48,22 @@ class RowWriter:
         types = self.tables.columns(table, rows)
         mode = self._settings.insert_mode
         steps = []
-        for part in self._stretches(rows.data.slice(0, count)):
+        for part in self._parts(rows, count):
             flags = part.column(DELETED)
             deleting, writing = pc.any(flags).as_py(), not pc.all(flags).as_py()
             made = statements(mode, table, rows, types, deleting=deleting, writing=writing)
-            steps.append(Step(made, part))
+            steps.append(Step(made, part if deleting else part.drop_columns(DELETED)))
         return self._session.attempt(*steps, keep=keep)
 
-    def _stretches(self, data: pa.Table) -> Iterator[pa.Table]:
-        if self._settings.insert_mode != "insert" or not self._settings.delete:
+    def _parts(self, rows: Rows, count: int) -> Iterator[pa.Table]:
+        """What is copied at a time: all rows that are merged, or a stretch of an insert."""
+        data = rows.data.slice(0, count)
+        if self._settings.insert_mode != "insert":
+            yield last_of_each(data, rows.keys)
+        elif self._settings.delete:
+            yield from _stretches(data)
+        else:
             yield data
-            return
-        flags = data.column(DELETED).to_pylist()
-        start = 0
-        for place in range(1, len(flags) + 1):
-            if place == len(flags) or flags[place] != flags[start]:
-                yield data.slice(start, place - start)
-                start = place
 
     def _blamed(self, table: str, rows: Rows, error: BaseException) -> Exception:
         """``RecordError`` if the error is one row's: the last of the shortest part that fails."""
@@ -81,3 +80,13 @@ class RowWriter:
                 bad, error = middle, found
         text = f"PostgreSQL refused the record for table {table}: "
         return RecordError(text + shown(self._session.database, error), row=bad - 1)
+
+
+def _stretches(data: pa.Table) -> Iterator[pa.Table]:
+    """Neighbours that all delete, or all do not."""
+    flags = data.column(DELETED).to_pylist()
+    start = 0
+    for place in range(1, len(flags) + 1):
+        if place == len(flags) or flags[place] != flags[start]:
+            yield data.slice(start, place - start)
+            start = place

@@ -115,5 +115,5 @@ def check_alteration(partition: SourcePartition | None, offset: SourceOffset | N
     if offset is not None and not any(key in offset for key in _NUMBERS):
         raise OffsetError(
             f'An offset must have "{INCREMENTING}", "{TIMESTAMP}" or both, as the mode needs; '
-            f"null begins anew."
+            f"null begins again."
         )

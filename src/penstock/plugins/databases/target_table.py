@@ -13,8 +13,9 @@ from penstock.plugins.databases.written_rows import Rows
 from penstock.sdk.errors import UserError
 from penstock.sdk.schema import DATE, DECIMAL, TIME, TIMESTAMP, Schema, SchemaType
 
+# Without -1, char(5) is "character", and a cast to that keeps a single letter.
 _COLUMNS: Final = """
-SELECT a.attname::text AS name, format_type(a.atttypid, NULL) AS type
+SELECT a.attname::text AS name, format_type(a.atttypid, -1) AS type
 FROM pg_catalog.pg_attribute a
 WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
 """

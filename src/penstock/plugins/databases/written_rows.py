@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -19,10 +19,11 @@ from penstock.plugins.databases.sink_settings import KAFKA_COLUMNS, SinkSettings
 from penstock.sdk.errors import ConfigError, RecordError
 from penstock.sdk.schema import Schema, SchemaType, from_field, is_schemaless
 
-ORDER: Final = "penstock_row"
-"""The column, in what is copied, with a record's place in its batch."""
 DELETED: Final = "penstock_deleted"
 """The column that says whether a record deletes the row of its key."""
+
+
+_PLACE: Final = "place"
 
 
 @dataclass(frozen=True)
@@ -55,9 +56,20 @@ def rows_of(settings: SinkSettings, batch: pa.RecordBatch) -> Rows:
         if name in values and name not in parts:
             parts[name] = values[name]
     arrays = {name: _storable(array) for name, (array, _) in parts.items()}
-    arrays[ORDER] = pa.array(range(batch.num_rows), pa.int64())
     arrays[DELETED] = pc.is_null(batch.column("value"))
     return Rows(pa.table(arrays), {name: schema for name, (_, schema) in parts.items()}, keys)
+
+
+def last_of_each(data: pa.Table, keys: Sequence[str]) -> pa.Table:
+    """The last row of each key, in the order of the keys."""
+    names = [f"key {number}" for number in range(len(keys))]
+    found = pa.table([*map(data.column, keys), pa.array(range(len(data)))], [*names, _PLACE])
+    try:
+        latest = found.group_by(names).aggregate([(_PLACE, "max")])
+        return data.take(latest.sort_by([(name, "ascending") for name in names])[f"{_PLACE}_max"])
+    except pa.ArrowNotImplementedError:  # of a type that Arrow does not compare, as arrays
+        rows = {str(row): place for place, row in enumerate(data.select(keys).to_pylist())}
+        return data.take(pa.array([rows[text] for text in sorted(rows)], pa.int64()))
 
 
 def _refuse_tombstones(settings: SinkSettings, batch: pa.RecordBatch) -> None:

@@ -26,6 +26,14 @@ class DatagenConnector(SourceConnector):
     version: ClassVar[str] = __version__
     connect_class: ClassVar[str] = "io.confluent.kafka.connect.datagen.DatagenConnector"
     aliases: ClassVar[tuple[str, ...]] = ("DatagenSource",)
+    example: ClassVar[Mapping[str, str]] = {
+        "connector.class": "io.confluent.kafka.connect.datagen.DatagenConnector",
+        "quickstart": "pageviews",
+        "kafka.topic": "pageviews",
+        "max.interval": "100",
+        "value.converter": "org.apache.kafka.connect.json.JsonConverter",
+        "value.converter.schemas.enable": "false",
+    }
     task_class: ClassVar[type[SourceTask]] = DatagenTask
     partition_keys: ClassVar[tuple[str, ...]] = (TASK_ID,)
 
@@ -40,6 +48,7 @@ class DatagenConnector(SourceConnector):
         recipe_of(config)
         self._config = dict(config)
         self._pacing = Pacing.of(config)
+        self._tasks = 1
         self._seen: dict[int, tuple[int, float]] = {}
 
     def task_configs(self, max_tasks: int) -> list[dict[str, str]]:

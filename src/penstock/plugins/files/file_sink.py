@@ -26,6 +26,11 @@ class FileStreamSinkConnector(SinkConnector):
     config_def: ClassVar[ConfigDef] = FILE_SINK_CONFIG
     version: ClassVar[str] = __version__
     connect_class: ClassVar[str] = "org.apache.kafka.connect.file.FileStreamSinkConnector"
+    example: ClassVar[Mapping[str, str]] = {
+        "connector.class": "FileStreamSink",
+        "topics": "app-log",
+        "file": "/data/app-log.txt",
+    }
     task_class: ClassVar[type[SinkTask]] = FileStreamSinkTask
     worker_keys: ClassVar[tuple[str, ...]] = (ROOTS,)
 

@@ -38,6 +38,11 @@ class FileStreamSourceConnector(SourceConnector):
     config_def: ClassVar[ConfigDef] = FILE_SOURCE_CONFIG
     version: ClassVar[str] = __version__
     connect_class: ClassVar[str] = "org.apache.kafka.connect.file.FileStreamSourceConnector"
+    example: ClassVar[Mapping[str, str]] = {
+        "connector.class": "FileStreamSource",
+        "file": "/var/log/app.log",
+        "topic": "app-log",
+    }
     task_class: ClassVar[type[SourceTask]] = FileStreamSourceTask
     partition_keys: ClassVar[tuple[str, ...]] = (FILENAME,)
     unlisted_offset_keys: ClassVar[tuple[str, ...]] = (IDENTITY,)

@@ -13,7 +13,7 @@ from penstock.plugins.files.file_offsets import identity_in, position_in
 from penstock.plugins.files.file_share import SHARE, reads
 from penstock.plugins.files.file_source_config import BATCH_SIZE, FILE_SOURCE_CONFIG, TOPIC
 from penstock.plugins.files.gathered_lines import GatheredLines
-from penstock.plugins.files.line_reader import BLOCK, LineReader
+from penstock.plugins.files.line_reader import FIRST_BLOCK, LineReader
 from penstock.plugins.files.reader_rota import ReaderRota
 from penstock.sdk.batches import SourceBatch
 from penstock.sdk.distribution.strategy import Share
@@ -49,7 +49,7 @@ class FileStreamSourceTask(SourceTask):
         self._most_lines = min(MOST_LINES, settings[BATCH_SIZE]) if chosen else MOST_LINES
         self._line_bytes = USUAL_LINE
         self._offsets = offsets
-        self._block = bytearray(BLOCK)
+        self._block = bytearray(FIRST_BLOCK)
         self._rota = ReaderRota(self._reader)
         self._search_at = 0.0
         self._trouble: PenstockError | None = None
@@ -68,6 +68,9 @@ class FileStreamSourceTask(SourceTask):
             return gathered.batch(self._topic)
         self._raise_trouble()
         return None
+
+    def has_news(self) -> bool:
+        return self._rota.has_news()
 
     def stop(self) -> None:
         if hasattr(self, "_rota"):

@@ -70,7 +70,7 @@ class FollowedFile:
         self._drained = False
         self._replaced_at: float | None = None
 
-    def read_into(self, block: bytearray) -> int:
+    def read_into(self, block: bytearray | memoryview) -> int:
         """Read the next bytes; 0 at the end, and while there is no such file."""
         handle = self._handle or self._open()
         if handle is None:
@@ -101,15 +101,16 @@ class FollowedFile:
         return Change.SHRUNK if now.st_size < self._at else Change.NONE
 
     def has_news(self) -> bool:
-        """Whether a closed file was replaced or changed length since it was read to its end."""
+        """Whether the file was replaced or changed length since it was read to its end."""
         try:
-            now = self._path.stat()
+            now = os.stat(self._path)  # noqa: PTH116 (a third quicker than of a Path)
         except FileNotFoundError:
             return False
         except OSError:
             return True
         known = self._identity in (None, identity_of(now))
-        return not known or now.st_size != self._seen
+        seen = self._seen if self._handle is None else self._at
+        return not known or now.st_size != seen
 
     def follow(self, change: Change) -> None:
         """Continue in the file that now has the name: a new one from its start, the old one from

@@ -13,6 +13,8 @@ from penstock.plugins.files.followed_file import Change, FollowedFile
 from penstock.plugins.files.line_cutter import NO_LINES, LineCutter
 from penstock.sdk.errors import PenstockError, UserError
 
+FIRST_BLOCK: Final = 64 << 10
+"""Enough for what most files get between two reads."""
 BLOCK: Final = 4 << 20
 LONGEST_LINE: Final = (1 << 31) - 1 - 2 * BLOCK
 """An Arrow string column holds less than 2 GiB, and Kafka has no record that long. The limit leaves
@@ -24,7 +26,7 @@ class LineReader:
 
     ``position`` belongs to the lines taken so far: always the start of a line in the file that
     now has the name, so another task can continue there. ``block`` is the read buffer, and may be
-    shared with others: nothing is left in it between two calls.
+    shared with others: nothing is left in it between two calls. It grows once it was filled.
     """
 
     def __init__(
@@ -61,7 +63,7 @@ class LineReader:
             raise
 
     def has_news(self) -> bool:
-        """Whether it is worth taking lines from a reader that was closed at its end."""
+        """Whether it is worth taking lines from a reader that is at its end."""
         return self._file.has_news()
 
     def close(self) -> None:
@@ -77,7 +79,7 @@ class LineReader:
         return self._told(lines.values)
 
     def _read_block(self) -> bool:
-        size = self._file.read_into(self._block)
+        size = self._fill_block()
         self.at_end = size < len(self._block)
         self._cutter.feed(self._block, size)
         if self._cutter.pending > LONGEST_LINE:
@@ -86,6 +88,15 @@ class LineReader:
                 "than 2 GiB. Alter the connector's offset to a position after it."
             )
         return size > 0
+
+    def _fill_block(self) -> int:
+        """Read as much as fits, into a larger block if the first is filled."""
+        size = self._file.read_into(self._block)
+        if size == len(self._block) < BLOCK:
+            self._block.extend(bytes(BLOCK - size))
+            with memoryview(self._block) as view, view[size:] as rest:
+                size += self._file.read_into(rest)
+        return size
 
     def _at_end(self, limit: int) -> pa.Array | None:
         change = self._file.change()

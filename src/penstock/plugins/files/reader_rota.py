@@ -37,6 +37,10 @@ class ReaderRota:
                 self._queue.append(reader)
                 self._queued.add(reader.path)
 
+    def has_news(self) -> bool:
+        """Whether a reader whose turn will come has something to read."""
+        return any(reader.has_lines or reader.has_news() for reader in self._queue)
+
     @property
     def first(self) -> LineReader:
         """Whose turn it is."""

@@ -1,8 +1,8 @@
 """Clients of the clusters between which topics are mirrored.
 
 librdkafka ends the process if a client is destroyed on one of its own threads, and Python destroys
-an object wherever its last reference is dropped. So whoever makes a client here closes it, on the
-thread that made it, and nothing that a client calls refers to the client.
+an object wherever its last reference is dropped. So a client is closed where it was made, on the
+same thread, and nothing that a client calls refers to the client.
 """
 
 from __future__ import annotations

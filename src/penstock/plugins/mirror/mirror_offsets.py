@@ -64,7 +64,7 @@ def check_alteration(partition: Mapping[str, Any] | None, offset: Mapping[str, A
     if not {OFFSET} <= set(offset) <= {OFFSET, TOPIC_ID} or not _is_count(offset.get(OFFSET)):
         raise OffsetError(
             f'An offset must be of the form {{"{OFFSET}": 41}}, the offset of the last record that '
-            "counts as mirrored; null begins anew."
+            "counts as mirrored; null begins again."
         )
 
 

@@ -47,10 +47,22 @@ class MirrorSourceConnector(SourceConnector):
     version: ClassVar[str] = __version__
     connect_class: ClassVar[str] = "org.apache.kafka.connect.mirror.MirrorSourceConnector"
     aliases: ClassVar[tuple[str, ...]] = ("MirrorSource",)
+    example: ClassVar[Mapping[str, str]] = {
+        "connector.class": "org.apache.kafka.connect.mirror.MirrorSourceConnector",
+        "source.cluster.alias": "paris",
+        "source.cluster.bootstrap.servers": "kafka.paris.example:9092",
+        "target.cluster.bootstrap.servers": "kafka.example:9092",
+        "topics": "orders,payments\\..*",
+        "tasks.max": "2",
+    }
     task_class: ClassVar[type[SourceTask]] = MirrorSourceTask
     partition_keys: ClassVar[tuple[str, ...]] = PARTITION_KEYS
     unlisted_offset_keys: ClassVar[tuple[str, ...]] = (TOPIC_ID,)
-    converters: ClassVar[Mapping[str, str]] = {"key.converter": _BYTES, "value.converter": _BYTES}
+    converters: ClassVar[Mapping[str, str]] = {
+        "key.converter": _BYTES,
+        "value.converter": _BYTES,
+        "header.converter": _BYTES,
+    }
 
     def validate(self, config: Mapping[str, str]) -> Sequence[tuple[str, str]]:
         try:

@@ -60,7 +60,7 @@ class MirrorSourceTask(SourceTask):
         return batch
 
     def finish(self) -> Iterable[SourceBatch]:
-        """What has no records was read as well: so nobody looks there again."""
+        """What has no records was read as well, and is not looked at again."""
         passed = [] if self._reader is None else self._reader.passed()
         return [offsets_only(passed)] if passed else []
 

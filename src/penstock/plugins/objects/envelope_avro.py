@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from itertools import islice
 from typing import Any, BinaryIO, Final
 
 import pyarrow as pa
@@ -17,6 +16,7 @@ from penstock.sdk.objects import ObjectContext
 from penstock.sdk.packing import column
 from penstock.sdk.schema import Schema, SchemaType, from_field, to_field
 from penstock.sdk.transformers.avro_objects import AvroFile, AvroTransformer
+from penstock.sdk.transformers.parts import in_parts
 from penstock.sdk.transformers.streams import CorruptStream, reading
 from penstock.sdk.transformers.transformer import OnBad, TransformedColumns
 
@@ -40,7 +40,7 @@ class AvroEnvelopes(AvroTransformer):
             schemas = _schemas(file)
             convert = file.mapped.convert
             values = file.values()
-            while rows := list(islice(values, ROWS)):
+            for rows in in_parts(values, ROWS):
                 first, position = position, position + len(rows)
                 wanted = rows[max(0, skip - first) :]
                 made = wanted if convert is None else [convert(row) for row in wanted]

@@ -25,11 +25,13 @@ from penstock.plugins.objects.envelope_values import (
 )
 from penstock.plugins.objects.sink_config import ENCODING, FIELDS
 from penstock.sdk.transformers.lined import LinedTransformer
+from penstock.sdk.transformers.parts import in_parts
 from penstock.sdk.transformers.streams import LONGEST_LINE, CorruptStream, line_blocks
 from penstock.sdk.transformers.transformer import RestoredColumns
 
 Row = list[bytes | None]
 
+MOST_ROWS: Final = 10_000
 _FIELD: Final = re.compile(rb'(?:"((?:[^"]|"")*)"|([^",]*))(,|$)')
 
 
@@ -50,8 +52,7 @@ class CsvEnvelopes(LinedTransformer):
         """Rows: where a text has newlines in it, a row has several lines."""
         rows = _Rows()
         for lines in line_blocks(stream):
-            if found := list(rows.take(lines)):
-                yield found
+            yield from in_parts(rows.take(lines), MOST_ROWS)
         rows.check_end()
 
     def made(self, lines: list[bytes], position: int) -> RestoredColumns:

@@ -32,6 +32,16 @@ class ObjectSinkConnector(SinkConnector):
         "io.aiven.kafka.connect.s3.AivenKafkaConnectS3SinkConnector",
         "io.aiven.kafka.connect.gcs.GcsSinkConnector",
     )
+    example: ClassVar[Mapping[str, str]] = {
+        "connector.class": "ObjectSink",
+        "topics": "orders",
+        "aws.s3.bucket.name": "archive",
+        "aws.s3.region": "eu-central-1",
+        "file.name.template": "{{topic}}/{{partition}}-{{start_offset:padding=true}}.gz",
+        "format.output.type": "jsonl",
+        "format.output.fields": "key,value,timestamp,headers",
+        "file.max.age.ms": "3600000",
+    }
     task_class: ClassVar[type[SinkTask]] = ObjectSinkTask
     worker_keys: ClassVar[tuple[str, ...]] = (ROOTS,)
 

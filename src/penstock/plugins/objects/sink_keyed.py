@@ -101,6 +101,6 @@ class KeyedObjects:
 
     def close(self) -> None:
         """Free its memory or file."""
-        with suppress(Exception):  # nobody reads what is left unfinished
+        with suppress(Exception):  # what is left unfinished is never read
             self.seal()
         self._file.close()

@@ -1,8 +1,8 @@
 """What is committed as the metadata of a partition while its records are held back.
 
 Of each object that is complete but not yet written, which offsets it has and the time in its name:
-whoever comes next writes the same object. Of the object that still grows, when it was begun: its
-age does not start anew with a lease.
+the next lease writes the same object. Of the object that still grows, when it was begun: its age
+does not start again with a lease.
 """
 
 from __future__ import annotations

@@ -47,6 +47,20 @@ class ObjectSourceConnector(SourceConnector):
         "io.aiven.kafka.connect.azure.source.AzureBlobSourceConnector",
         "S3SourceConnector",
     )
+    example: ClassVar[Mapping[str, str]] = {
+        "connector.class": "ObjectSource",
+        "topic": "events",
+        "aws.s3.bucket.name": "events",
+        "aws.s3.region": "eu-central-1",
+        "aws.access.key.id": "${file:/etc/penstock/secrets/s3.properties:id}",
+        "aws.secret.access.key": "${file:/etc/penstock/secrets/s3.properties:secret}",
+        "aws.s3.prefix": "2026/",
+        "input.format": "jsonl",
+        "file.compression.type": "gzip",
+        "key.converter": "org.apache.kafka.connect.converters.ByteArrayConverter",
+        "value.converter": "org.apache.kafka.connect.json.JsonConverter",
+        "value.converter.schemas.enable": "false",
+    }
     task_class: ClassVar[type[SourceTask]] = ObjectSourceTask
     partition_keys: ClassVar[tuple[str, ...]] = PARTITION_KEYS
     worker_keys: ClassVar[tuple[str, ...]] = (ROOTS,)

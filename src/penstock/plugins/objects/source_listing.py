@@ -8,14 +8,13 @@ from typing import Any, Final
 import obstore
 from obstore.store import LocalStore
 
+from penstock.plugins.objects.source_search import Page
 from penstock.plugins.objects.store import Storage, plain_errors
 from penstock.plugins.objects.stored_objects import ListedObject
 from penstock.sdk.errors import UserError
 
 PAGE: Final = 1000
 """As many as S3 answers at a time."""
-
-Page = Sequence[ListedObject]
 
 
 class Listing:

@@ -9,13 +9,14 @@ bounded size, which the tasks of the next turn share.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
-from penstock.plugins.objects.source_listing import Listing, Page
 from penstock.plugins.objects.source_offsets import Committed
 from penstock.plugins.objects.stored_objects import ListedObject
+
+Page = Sequence[ListedObject]
 
 MOST_OBJECTS: Final = 4000
 MOST_KEY_BYTES: Final = 400_000
@@ -27,6 +28,13 @@ CROWDED_PAUSE: Final = 5.0
 NEVER: Final = float("inf")
 
 NumberOf = Callable[[str], int | None]
+
+
+class Listing(Protocol):
+    """Lists what there is."""
+
+    def pages(self, after: str = "") -> Iterator[Page]:
+        """All objects with keys greater than ``after``, in the order of keys, a page at a time."""
 
 
 class Rhythm(NamedTuple):
@@ -88,6 +96,10 @@ class Search:
         for key in done:
             self._drop(key)
         return sorted(self._backlog.values())
+
+    def has_reached(self, key: str) -> bool:
+        """Whether everything up to this key was listed since the search began."""
+        return self._scan is None or key <= self._scan.after
 
     def hold(self, numbers: frozenset[int]) -> None:
         """Leave out these virtual buckets until told otherwise."""

@@ -49,7 +49,7 @@ class Storage:
 
 
 def open_storage(config: Mapping[str, str]) -> Storage:
-    """The storage; nobody is asked yet whether it is there. ConfigError, UserError."""
+    """The storage; it is not asked for yet. ConfigError, UserError."""
     for key, message in storage_errors(config):
         raise ConfigError(f"{key}: {message}", key=key)
     values = STORE_CONFIG.parse(with_current_names(config))

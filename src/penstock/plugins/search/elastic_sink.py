@@ -27,6 +27,17 @@ class ElasticsearchSinkConnector(SinkConnector):
         "OpenSearchSink",
         "io.aiven.kafka.connect.opensearch.OpensearchSinkConnector",
     )
+    example: ClassVar[Mapping[str, str]] = {
+        "connector.class": "io.confluent.connect.elasticsearch.ElasticsearchSinkConnector",
+        "connection.url": "https://search.example:9200",
+        "connection.username": "penstock",
+        "connection.password": "${file:/etc/penstock/secrets/search.properties:password}",
+        "topics": "orders",
+        "key.converter": "org.apache.kafka.connect.storage.StringConverter",
+        "value.converter": "org.apache.kafka.connect.json.JsonConverter",
+        "value.converter.schemas.enable": "false",
+        "behavior.on.null.values": "delete",
+    }
     task_class: ClassVar[type[SinkTask]] = ElasticsearchSinkTask
 
     def validate(self, config: Mapping[str, str]) -> Sequence[tuple[str, str]]:

@@ -58,7 +58,7 @@ class ElasticsearchSinkTask(SinkTask):
             log.info(
                 "%d records were not written, since their documents have the same or a newer "
                 "version. That is so after a restart, or when offsets were set back. If the topic "
-                "was created anew, write to another index.",
+                "was recreated, write to another index.",
                 self._writer.older,
             )
             self._writer.older = 0

@@ -50,6 +50,10 @@ class VerifiableSinkConnector(SinkConnector):
     config_def: ClassVar[ConfigDef] = VERIFIABLE_SINK_CONFIG
     version: ClassVar[str] = __version__
     connect_class: ClassVar[str] = "org.apache.kafka.connect.tools.VerifiableSinkConnector"
+    example: ClassVar[Mapping[str, str]] = {
+        "connector.class": "VerifiableSink",
+        "topics": "numbers",
+    }
     task_class: ClassVar[type[SinkTask]] = VerifiableSinkTask
     worker_keys: ClassVar[tuple[str, ...]] = (ROOTS,)
 

@@ -117,6 +117,11 @@ class VerifiableSourceConnector(SourceConnector):
     config_def: ClassVar[ConfigDef] = VERIFIABLE_SOURCE_CONFIG
     version: ClassVar[str] = __version__
     connect_class: ClassVar[str] = "org.apache.kafka.connect.tools.VerifiableSourceConnector"
+    example: ClassVar[Mapping[str, str]] = {
+        "connector.class": "VerifiableSource",
+        "topic": "numbers",
+        "throughput": "100",
+    }
     task_class: ClassVar[type[SourceTask]] = VerifiableSourceTask
     partition_keys: ClassVar[tuple[str, ...]] = (ID,)
     worker_keys: ClassVar[tuple[str, ...]] = (ROOTS,)

@@ -158,7 +158,8 @@ def test_a_folder_in_the_place_of_a_file_is_passed_over(many: Any, tmp_path: Pat
 
 
 def test_files_take_turns_a_block_each(many: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(file_source_task, "BLOCK", 8)
+    monkeypatch.setattr(file_source_task, "FIRST_BLOCK", 8)
+    monkeypatch.setattr(line_reader, "BLOCK", 8)
     monkeypatch.setattr(gathered_lines, "MOST_BYTES", 1)
     reader = many()
     for name in ("a", "b", "c"):
@@ -196,7 +197,8 @@ def test_a_thousand_little_files_are_one_poll_and_few_handles(many: Any) -> None
 def test_more_large_files_than_may_be_open(many: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Lines longer than a block, and blocks that end in the middle of one."""
     monkeypatch.setattr(reader_rota, "MOST_OPEN", 2)
-    monkeypatch.setattr(file_source_task, "BLOCK", 16)
+    monkeypatch.setattr(file_source_task, "FIRST_BLOCK", 16)
+    monkeypatch.setattr(line_reader, "BLOCK", 16)
     reader = many()
     expected: dict[str, list[str]] = defaultdict(list)
     for name in "abcde":

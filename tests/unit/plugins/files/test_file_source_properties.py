@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from penstock.plugins.files import file_source_task
+from penstock.plugins.files import file_source_task, line_reader
 from penstock.plugins.files.file_source_task import FileStreamSourceTask
 from penstock.sdk.offsets import OffsetReader
 
@@ -74,7 +74,8 @@ class Lease:
 
 @pytest.mark.parametrize("block", [1, 3, 16, 1 << 20])
 def test_the_lines_are_those_of_the_file(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(file_source_task, "BLOCK", block)
+    monkeypatch.setattr(file_source_task, "FIRST_BLOCK", block)
+    monkeypatch.setattr(line_reader, "BLOCK", block)
     any_growth()
 
 

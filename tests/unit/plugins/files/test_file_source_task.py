@@ -77,7 +77,8 @@ class Reader:
 
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(file_source_task, "BLOCK", 7)
+    monkeypatch.setattr(file_source_task, "FIRST_BLOCK", 7)
+    monkeypatch.setattr(line_reader, "BLOCK", 7)
 
 
 def append(file: Path, data: bytes) -> None:
@@ -436,3 +437,48 @@ def test_a_batch_is_as_large_as_the_worker_wants_it_at_most(file: Path) -> None:
     reader.task.batch_bytes = 50_000
     assert reader.lines() == lines
     assert max(reader.sizes) <= 50_000 / 99
+
+
+def test_news_are_more_bytes_another_file_or_fewer_bytes(file: Path, tmp_path: Path) -> None:
+    file.write_text("one\n")
+    reader = Reader(file)
+    assert reader.poll() == ["one"]
+    assert reader.poll() is None
+    assert not reader.task.has_news()
+    with file.open("a") as more:
+        more.write("tw")
+    assert reader.task.has_news()
+    assert reader.poll() is None
+    assert not reader.task.has_news()  # a line without its end is not read again and again
+    with file.open("a") as more:
+        more.write("o\n")
+    assert reader.task.has_news()
+    assert reader.poll() == ["two"]
+    other = tmp_path / "other"
+    other.write_text("new\n")
+    other.replace(file)
+    assert reader.task.has_news()
+    assert reader.poll() == ["new"]
+    assert reader.poll() is None
+    file.write_text("")
+    assert reader.task.has_news()
+
+
+def test_a_file_that_is_created_is_news(file: Path) -> None:
+    reader = Reader(file)
+    assert reader.poll() is None
+    assert not reader.task.has_news()
+    file.write_text("one\n")
+    assert reader.task.has_news()
+    assert reader.poll() == ["one"]
+
+
+def test_the_block_grows_with_what_there_is(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(file_source_task, "FIRST_BLOCK", 8)
+    monkeypatch.setattr(line_reader, "BLOCK", 100)
+    lines = [f"line {number}" for number in range(100)]
+    file.write_text("few\n")
+    reader = Reader(file)
+    assert (reader.lines(), len(reader.task._block)) == (["few"], 8)
+    append(file, "".join(f"{line}\n" for line in lines).encode())
+    assert (reader.lines(), len(reader.task._block)) == (lines, 100)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from penstock.plugins.files import file_source_task, gathered_lines, reader_rota
+from penstock.plugins.files import file_source_task, gathered_lines, line_reader, reader_rota
 from penstock.plugins.files.file_source import FileStreamSourceConnector
 from penstock.plugins.files.file_source_task import FileStreamSourceTask
 from penstock.sdk.offsets import OffsetReader
@@ -109,7 +109,8 @@ STEPS = st.lists(
 def test_exactly_once(block: int, most_open: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file_source_task, "SEARCH_PAUSE", 0.0)
     monkeypatch.setattr(file_source_task, "SEARCH_RATIO", 0)
-    monkeypatch.setattr(file_source_task, "BLOCK", block)
+    monkeypatch.setattr(file_source_task, "FIRST_BLOCK", block)
+    monkeypatch.setattr(line_reader, "BLOCK", block)
     monkeypatch.setattr(gathered_lines, "MOST_BYTES", block)
     monkeypatch.setattr(reader_rota, "MOST_OPEN", most_open)
     any_turns()

@@ -12,9 +12,8 @@ import pytest
 
 from penstock.plugins.objects import source_marks, source_search
 from penstock.plugins.objects.source_connector import ObjectSourceConnector
-from penstock.plugins.objects.source_listing import Page
 from penstock.plugins.objects.source_plan import ORDER, Order
-from penstock.plugins.objects.source_search import Search
+from penstock.plugins.objects.source_search import Page, Search
 from penstock.plugins.objects.source_task import OrderedObjects
 from penstock.plugins.objects.store import Storage
 from penstock.plugins.objects.stored_objects import ListedObject
@@ -87,7 +86,7 @@ class Played:
         self.connector.start({**config, "rescan.look.back.ms": str(LOOK_BACK * 1000)})
         self.tasks = len(self.connector.task_configs(tasks))
         self.connector._search = Search(
-            self.bucket,  # type: ignore[arg-type]  # as a listing
+            self.bucket,
             self.connector._number_of,
             self.connector._rhythm,
             lambda: self.bucket.now,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import logging
 import os
 import time
@@ -10,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import fastavro
 import obstore
 import pytest
 
@@ -235,6 +237,46 @@ def test_no_avro(objects: Objects) -> None:
     objects.put_bytes("in/1", b"this is not avro")
     with pytest.raises(ObjectError, match=r"Object in/1 cannot be read beyond record 0: it is no"):
         PlayedSource(objects).turn()
+
+
+@pytest.mark.parametrize("tolerance", ["none", "all"])
+def test_avro_that_is_damaged_in_the_middle(tolerance: str, objects: Objects) -> None:
+    """Blocks before the damage are delivered; what is behind it is told, with its position."""
+    objects.configure(input_format="avro", errors_tolerance=tolerance)
+    schema = fastavro.parse_schema(
+        {
+            "type": "record",
+            "name": "r",
+            "fields": [{"name": "n", "type": "long"}, {"name": "text", "type": "string"}],
+        }
+    )
+    whole = io.BytesIO()
+    rows = [{"n": n, "text": f"text {n}"} for n in range(3000)]
+    fastavro.writer(whole, schema, rows, codec="snappy", sync_interval=1000)
+    data = bytearray(whole.getvalue())
+    data[len(data) // 2 : len(data) // 2 + 40] = b"\xff" * 40
+    objects.put_bytes("in/1", bytes(data))
+    good = io.BytesIO()
+    fastavro.writer(good, schema, [{"n": -1, "text": ""}])
+    objects.put_bytes("in/2", good.getvalue())
+    worker = PlayedSource(objects)
+    if tolerance == "none":
+        with pytest.raises(
+            ObjectError, match=r"Object in/1 cannot be read beyond record \d+"
+        ) as bad:
+            worker.turn()
+        assert bad.value.position == len(worker.delivered)
+        assert worker.delivered == list(range(len(worker.delivered)))
+    else:
+        worker.turn()
+        read = len(worker.delivered) - 1
+        assert worker.delivered == [*range(read), -1]
+        ((message, data_of_it, _),) = letters(worker)
+        assert f"cannot be read beyond record {read}" in message
+        assert data_of_it is None
+        worker.turn()
+        assert len(worker.delivered) == read + 1
+    assert 2 < len(worker.delivered) < 3000
 
 
 def letters(worker: PlayedSource) -> list[tuple[str, bytes | None, Any]]:

@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 import datetime as dt
+import io
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import fastavro
 import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from object_sources import Objects
+from penstock.plugins.objects.envelope_avro import AvroEnvelopes
+from penstock.plugins.objects.envelope_csv import CsvEnvelopes
 from penstock.plugins.objects.envelope_json import as_written, members
 from penstock.plugins.objects.sink_config import SUFFIXES
 from penstock.plugins.objects.sink_task import ObjectSinkTask
-from penstock.sdk import Assignment, Assignments, ObjectError, Schema, record_batch
+from penstock.sdk import (
+    Assignment,
+    Assignments,
+    ObjectContext,
+    ObjectError,
+    Schema,
+    Transformer,
+    record_batch,
+)
 from penstock.sdk.batches import HEADERS, SourceBatch
 from penstock.sdk.packing import column
 from penstock.sdk.schema import from_field
@@ -340,3 +353,23 @@ def test_formats_without_envelopes_are_refused(tmp_path: Path) -> None:
     ((key, message),) = source.connector().validate(config)
     assert key == "input.envelope"
     assert "one of avro, csv, json, jsonl, parquet" in message
+
+
+def test_what_is_before_the_damage_comes_back() -> None:
+    avro = io.BytesIO()
+    fields = [{"name": "value", "type": "string"}]
+    schema = fastavro.parse_schema({"type": "record", "name": "r", "fields": fields})
+    rows = [{"value": f"text {n}"} for n in range(3000)]
+    fastavro.writer(avro, schema, rows, sync_interval=1000)
+    cut: list[tuple[Transformer, bytes]] = [
+        (AvroEnvelopes(), avro.getvalue()[: avro.tell() * 2 // 3]),
+        (CsvEnvelopes(), b"dGV4dA==\n" * 2000 + b'"dGV'),
+    ]
+    for made, data in cut:
+        found = 0
+        made.configure({"format.output.fields": "value"})
+        columns = made.columns(io.BytesIO(data), ObjectContext("o"))
+        with suppress(ObjectError):
+            for part in columns:
+                found = part.position
+        assert found > 1500

@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from penstock.plugins.objects import source_marks, source_search
-from penstock.plugins.objects.source_listing import Page
 from penstock.plugins.objects.source_marks import Mark
 from penstock.plugins.objects.source_offsets import Committed, mark_partition
-from penstock.plugins.objects.source_search import Rhythm, Search
+from penstock.plugins.objects.source_search import Page, Rhythm, Search
 from penstock.plugins.objects.stored_objects import ListedObject
 from penstock.sdk.offsets import OffsetReader
 
@@ -52,7 +51,7 @@ def _number(key: str) -> int | None:
 
 def search(store: Store, whole: float = WHOLE) -> Search:
     rhythm = Rhythm(END, whole, LOOK_BACK)
-    return Search(store, _number, rhythm, lambda: store.now)  # type: ignore[arg-type]
+    return Search(store, _number, rhythm, lambda: store.now)
 
 
 def committed(**marks: str) -> Committed:
