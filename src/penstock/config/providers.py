@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Protocol
 
 from penstock.kafka.properties import parse_properties
+from penstock.sdk.config_providers import ConfigProvider
 from penstock.sdk.errors import ConfigError
 
 
@@ -101,6 +102,30 @@ class EnvVarProvider:
 
     def file(self, path: str, key: str) -> Path | None:
         """None: the environment of a process does not change."""
+        return None
+
+
+@dataclass(frozen=True)
+class PluggedProvider:
+    """One that came by an entry point: whatever goes wrong in it is told without a secret."""
+
+    name: str
+    inner: ConfigProvider
+
+    def get(self, path: str, key: str) -> str | None:
+        """What it finds."""
+        try:
+            return self.inner.get(path, key)
+        except ConfigError:
+            raise
+        except Exception as error:  # noqa: BLE001 (its text may hold what is secret)
+            raise ConfigError(
+                f"Config provider {self.name} could not look up {key} in {path or 'no path'}: "
+                f"{type(error).__name__}"
+            ) from None
+
+    def file(self, path: str, key: str) -> Path | None:
+        """None: nobody tells when a service has another value."""
         return None
 
 

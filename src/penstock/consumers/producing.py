@@ -91,7 +91,7 @@ class TopicWriter:
     @property
     def stored(self) -> int | None:
         """How many records are in the topic, once writing has ended in whichever way; None if
-        nobody knows."""
+        that is not known."""
         if self._counts is None:
             return None
         return self.sent - len(self._failures) if self._counts else 0

@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from penstock.consumers.errors import (
     ConsumerError,
-    Fenced,
-    FlushFailed,
     NothingStored,
 )
 from penstock.consumers.holding.keeper import Keeper
@@ -27,6 +25,7 @@ from penstock.consumers.reading.progress import Batch, Fetched, Offsets, Progres
 from penstock.consumers.reading.reading import Plan
 from penstock.consumers.reading.record import Record
 from penstock.consumers.reading.starting import Ranges
+from penstock.consumers.storing import Storing
 from penstock.consumers.topic import Topic, find_topic
 from penstock.kafka import clients
 from penstock.kafka.clients import Connection
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 PATIENCE = 0.1
-RETRY_SECONDS = 1.0
 GROWTH_SECONDS = 60.0
 """How often to check whether the topic has more partitions."""
 
@@ -55,11 +53,8 @@ class Session:
         self._connection = connection
         self._admin = clients.admin(connection)
         self._lock = threading.RLock()
-        self._storing = threading.Lock()
         self._taking = threading.RLock()
         self._closed = threading.Event()
-        self._trouble: Exception | None = None
-        self._flusher: threading.Thread | None = None
         self._to_register: Offsets = {}
         self._asked = 0
         self._topic = find_topic(self._admin, options.topic, options.partitions)
@@ -72,12 +67,19 @@ class Session:
             self._keeper.release(leave=True)
             raise
         if self._keeper.holds:
-            self._flusher = threading.Thread(target=self._flush_often, name="flush", daemon=True)
-            self._flusher.start()
+            self._storing.start()
 
     def _begin(self) -> Forms:
         automatic = self._options.management is Strategy.AUTO
         self.progress = Progress({}, automatic=automatic)
+        self._storing = Storing(
+            self._options,
+            self._keeper,
+            self.progress,
+            self._lock,
+            self._closed,
+            halt=self._halt,
+        )
         if self._options.share:
             return Forms(shared=self._begin_shared())
         if self._options.stores:
@@ -131,15 +133,13 @@ class Session:
     def _register_gained(self) -> None:
         """Not while the group is changing: nothing can be committed then."""
         if self._to_register:
-            with self._storing:
-                self._keeper.register(self._to_register)
+            self._storing.register(self._to_register)
             self._to_register = {}
 
     def _lost(self, partitions: frozenset[int], *, still_ours: bool) -> None:
         """Another instance is to read these: what is done of them is stored while it may be."""
         if still_ours and self._options.stores:
-            with self._storing:
-                self._keeper.store(self.progress.committed())
+            self._storing.store()
         with self._lock:
             self._keeper.forget()
             self._to_register = {}
@@ -262,8 +262,7 @@ class Session:
         """What cannot be done now is done at the next look: until then they count as added."""
         first = Ranges(self._connection, self._admin, topic, added).first
         if self._keeper.holds:
-            with self._storing:
-                self._keeper.register(first)
+            self._storing.register(first)
         source.extend(first)
         with self._lock:
             self.progress.begin(first)
@@ -275,28 +274,7 @@ class Session:
 
     def raise_trouble(self) -> None:
         """Tell what went wrong in the background."""
-        self._raise_fenced()
-        if self._keeper.lost:
-            self._regain()
-        self._raise_pending()
-
-    def _raise_pending(self) -> None:
-        trouble, self._trouble = self._trouble, None
-        if trouble is not None:
-            raise trouble
-
-    def _raise_fenced(self) -> None:
-        if self._keeper.fenced:
-            raise Fenced.of(self._options.name or "")
-
-    def _regain(self) -> None:
-        """Nothing is handed out before it is known that no other process has the name."""
-        try:
-            self._store()
-        except KafkaFault as error:
-            self._closed.wait(RETRY_SECONDS)  # asking in a loop keeps no broker busy
-            raise FlushFailed(f"{error}; trying again") from error
-        self._trouble = None  # which was about that
+        self._storing.raise_trouble()
 
     def commit(self, record: Record | None = None) -> None:
         """Mark everything handed out as done; or a record, and those before it in its partition.
@@ -304,10 +282,10 @@ class Session:
         ConsumerError if it has not handed out the record. Never blocks: async code may call it.
         """
         self._refuse_unless_stored()
-        self._raise_fenced()
+        self._storing.raise_fenced()
         with self._lock:
             self.progress.commit(None if record is None else self._after(record))
-        self._raise_pending()
+        self._storing.raise_pending()
 
     def _after(self, record: Record) -> Offsets:
         """What is done if the record is; nothing if it has gone to another instance meanwhile."""
@@ -326,7 +304,7 @@ class Session:
         """Return when what is committed is stored."""
         self._refuse_unless_stored()
         self.raise_trouble()
-        self._store()
+        self._storing.store()
         self._keeper.flush()
 
     def _refuse_unless_stored(self) -> None:
@@ -347,8 +325,7 @@ class Session:
 
     def _end(self, *, done: bool) -> None:
         try:
-            if self._flusher is not None:
-                self._flusher.join(timeout=30)
+            self._storing.join(timeout=30)
             if self._keeper.holds and not self._keeper.fenced:
                 self._store_the_rest(done=done)
         finally:
@@ -359,28 +336,5 @@ class Session:
         if done:
             with self._lock:
                 self.progress.asked_for_more()
-        self._store(released=True)
+        self._storing.store(released=True)
         self._keeper.flush()
-
-    def _store(self, *, released: bool = False) -> None:
-        with self._storing:
-            with self._lock:
-                committed = self.progress.committed()
-            self._keeper.store(committed, released=released)
-
-    def _flush_often(self) -> None:
-        while not self._closed.wait(min(self._options.flush, self._keeper.every)):
-            try:
-                self._store()
-                self._keeper.raise_failure()
-            except Fenced as error:
-                self._tell(error)
-            except (KafkaFault, ConsumerError) as error:
-                text = f"positions could not be stored ({error}); it is being tried again"
-                self._tell(FlushFailed(text))
-            else:
-                self._trouble = None
-
-    def _tell(self, trouble: Exception) -> None:
-        self._trouble = trouble
-        self._halt()

@@ -12,19 +12,32 @@ Config = dict[str, Any]
 """Text by key, or None where a client sent null; the herder's validation tells those."""
 
 
-class HerderApi(Protocol):
-    """Every action on the cluster.
-
-    Methods are thread-safe, may block for seconds, and answer with what JSON can hold. Each may
-    raise RequestError, whose status and text become the response; anything else is a defect and
-    becomes a 500.
-    """
+class OwnApi(Protocol):
+    """What a worker answers from the beginning, before it has read its topics."""
 
     def root(self) -> Json:
         """Version, commit and cluster id."""
 
     def health(self) -> tuple[str, str]:
         """("healthy" | "starting" | "unhealthy", a sentence). Answers at once, always."""
+
+    def loggers(self) -> Json:
+        """Level and time of change of each logger, by name. Answers at once, always."""
+
+    def logger(self, name: str) -> Json:
+        """Level and time of change of one logger."""
+
+    def set_logger_level(self, name: str, level: str | None) -> list[str]:
+        """Change the level of a logger and of those below it; the names of those that changed."""
+
+
+class HerderApi(OwnApi, Protocol):
+    """Every action on the cluster.
+
+    Methods are thread-safe, may block for seconds, and answer with what JSON can hold. Each may
+    raise RequestError, whose status and text become the response; anything else is a defect and
+    becomes a 500.
+    """
 
     def verified(
         self, method: str, target: str, body: bytes, headers: Mapping[str, str]
@@ -39,15 +52,6 @@ class HerderApi(Protocol):
 
     def take_tasks(self, name: str, tasks: list[dict[str, str]], worker: str) -> None:
         """Store the tasks of a connector that another worker runs."""
-
-    def loggers(self) -> Json:
-        """Level and time of change of each logger, by name. Answers at once, always."""
-
-    def logger(self, name: str) -> Json:
-        """Level and time of change of one logger."""
-
-    def set_logger_level(self, name: str, level: str | None) -> list[str]:
-        """Change the level of a logger and of those below it; the names of those that changed."""
 
     def metrics_text(self) -> str:
         """What this worker's connectors do, in Prometheus' text format."""

@@ -16,7 +16,13 @@ from penstock.kafka.errors import KafkaFault
 from penstock.runtime.cluster.assigner import Assigner
 from penstock.runtime.cluster.peers import CONFLICTING, Peers, PeerUnreachable
 from penstock.runtime.errors import Conflict, InternalError, RequestError
-from penstock.runtime.running.connector_control import END, RESTART, RESUME, SETTLE, Hands
+from penstock.runtime.running.connector_control import (
+    END,
+    RESTART,
+    RESUME,
+    SETTLE,
+    ConnectorControl,
+)
 from penstock.runtime.running.context import Context
 from penstock.runtime.running.fencing import fence_tasks
 from penstock.runtime.running.restarts import RestartPlan
@@ -28,10 +34,12 @@ log = logging.getLogger(__name__)
 class Actions:
     """Writes the wanted state, and has the connector's worker apply it."""
 
-    def __init__(self, context: Context, assigner: Assigner, hands: Hands, peers: Peers) -> None:
+    def __init__(
+        self, context: Context, assigner: Assigner, control: ConnectorControl, peers: Peers
+    ) -> None:
         self._context = context
         self._assigner = assigner
-        self._hands = hands
+        self._control = control
         self._peers = peers
 
     def create(self, name: str, config: Mapping[str, str], target: Target | None) -> None:
@@ -122,7 +130,7 @@ class Actions:
     def _tell(self, name: str, verb: str, body: Any = None) -> bool:
         """Have it done where the connector runs; False if that worker could not be reached."""
         if self._is_here(name):
-            self._hands.do(verb, name, body)
+            self._control.do(verb, name, body)
             return True
         owner = self._assigner.owner(name) or ""
         try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -20,27 +21,31 @@ from penstock.kafka import clients
 from penstock.kafka.clients import Connection, GroupAdmin
 from penstock.kafka.errors import BrokerUnavailable
 from penstock.kafka.foreign_group import refuse_foreign_group
-from penstock.kafka.membership import Membership
+from penstock.kafka.membership import GroupMember
 from penstock.kafka.names import worker_topic
 from penstock.kafka.outage_watch import OutageWatch
 from penstock.logs.secrets import hide
 from penstock.runtime.cluster.assigner import Assigner
+from penstock.runtime.cluster.assignments import Assignments
 from penstock.runtime.cluster.cluster import Cluster
-from penstock.runtime.cluster.leadership import Duties
+from penstock.runtime.cluster.leadership import Leadership
 from penstock.runtime.cluster.peers import Peers
+from penstock.runtime.cluster.standing import Standing
 from penstock.runtime.config.rest_config import Tls
 from penstock.runtime.config.worker_config import WorkerConfig
 from penstock.runtime.errors import Unavailable
 from penstock.runtime.herder import Herder
+from penstock.runtime.own_answers import STARTING, OwnAnswers
 from penstock.runtime.plugins import Plugins
 from penstock.runtime.running.auto_restart import AutoRestarter
-from penstock.runtime.running.connector_control import Hands
+from penstock.runtime.running.connector_control import ConnectorControl
 from penstock.runtime.running.context import Context
 from penstock.runtime.running.end_offsets import EndOffsets
 from penstock.runtime.running.pipelines import pipeline_recipe
 from penstock.runtime.running.runners import Runners
 from penstock.runtime.running.scheduler import Scheduler
 from penstock.runtime.sink_keeper import SinkKeeper
+from penstock.runtime.stores.config_store import Listener
 from penstock.runtime.stores.foreign_lead import ForeignLead
 from penstock.runtime.stores.stores import Stores
 
@@ -72,10 +77,14 @@ class Worker:
         self.url = f"{'https' if tls else 'http'}://{worker_id}"
         self._tls = tls
         self.plugins = Plugins(config.properties)
-        self.herder = Herder(self.plugins, config.group_id, config.rules)
+        self.own = OwnAnswers(self.plugins, config.group_id, config.rules)
+        """What it answers before it has started."""
+        self._herder: Herder | None = None
+        self._locks: dict[str, threading.RLock] = defaultdict(threading.RLock)
+        """Held during every change of a connector."""
         self._kafka_port = embedded_kafka_port
         self._broker: EmbeddedBroker | None = None
-        self._undo: list[Callable[[], None]] = [self.herder.close]
+        self._undo: list[Callable[[], None]] = [self.own.close]
         self._session: LazySession | None = None
         self._stopped = threading.Event()
 
@@ -86,6 +95,22 @@ class Worker:
         if given:
             return str(given)
         return self._broker.bootstrap_servers if self._broker else ""
+
+    @property
+    def started(self) -> bool:
+        """Whether it has read its topics, and so has a herder."""
+        return self._herder is not None
+
+    @property
+    def herder(self) -> Herder:
+        """Every action on the cluster; Unavailable while the worker has not read its topics."""
+        if self._herder is None:
+            raise Unavailable(STARTING)
+        return self._herder
+
+    def leads(self) -> bool:
+        """Whether this worker is the leader at this moment."""
+        return self._herder is not None and self._herder.leads()
 
     def start(self, progress: Progress | None = None) -> None:
         """Start; after an error nothing is left running."""
@@ -116,9 +141,10 @@ class Worker:
             self._start_broker(java, jars, say)
         say("reading the stores")
         context, cluster, cluster_id = self._build(java, jars)
-        self.herder.open(context, cluster, cluster_id)
+        lock = self._locks.__getitem__
+        self._herder = herder = Herder(self.own, context, cluster, cluster_id, lock)
         say("joining the worker group")
-        self._join(context, cluster)
+        self._join(context, cluster, herder)
 
     def _start_broker(self, java: Java, jars: Jars, say: Progress) -> None:
         say("starting Kafka")
@@ -141,13 +167,13 @@ class Worker:
         stores.open(self._undo)
         kafka = admin.list_topics(timeout=10)
         connection = replace(connection, few_brokers=clients.few_brokers(kafka))
-        cluster = Cluster(worker_topic(config.group_id), Runners(), self.herder.lock)
-        context = self._context(
-            connection, admin, stores, cluster, self._engine(java, jars, cluster)
-        )
-        cluster.duties = self._duties(context, stores, cluster)
-        stores.statuses.on_task = partial(context.metrics.note_state, self.worker_id)
-        self._follow(cluster, stores)
+        assignments = self._assignments(connection, admin, stores)
+        engine = self._engine(java, jars, assignments.standing)
+        context = self._context(connection, admin, stores, assignments, engine)
+        runners = Runners()
+        leadership = self._leadership(context, stores, assignments, runners)
+        cluster = Cluster(assignments.standing, runners, leadership, self._locks.__getitem__)
+        self._follow(context, cluster, stores)
         # To the type checker it is only the None it is initialised with.
         return context, cluster, cast("str | None", kafka.cluster_id) or ""
 
@@ -156,7 +182,7 @@ class Worker:
         connection: Connection,
         admin: GroupAdmin,
         stores: Stores,
-        cluster: Cluster,
+        assignments: Assignments,
         engine: Engine,
     ) -> Context:
         return Context(
@@ -172,20 +198,22 @@ class Worker:
             statuses=stores.statuses,
             copies=stores.copies,
             ends=EndOffsets(admin),
-            membership=cluster.standing,
-            generation=cluster.generation,
-            still_wanted=cluster.still_wanted,
-            alone=cluster.alone,
-            put_tasks=cluster.put_tasks,
+            membership=assignments.standing.membership,
+            generation=assignments.standing.generation,
+            still_wanted=assignments.still_wanted,
+            alone=assignments.alone,
+            put_tasks=assignments.put_tasks,
         )
 
-    def _duties(self, context: Context, stores: Stores, cluster: Cluster) -> Duties:
+    def _assignments(
+        self, connection: Connection, admin: GroupAdmin, stores: Stores
+    ) -> Assignments:
         assigner = Assigner(
             worker_id=self.worker_id,
             url=self.url,
             group_id=self.config.group_id,
-            admin=context.admin,
-            producer=clients.producer(context.connection),
+            admin=admin,
+            producer=clients.producer(connection),
             configs=stores.configs,
             roster=stores.roster,
             topic=stores.workers,
@@ -193,23 +221,32 @@ class Worker:
         tls = self._tls.towards_peers() if self._tls else None
         peers = Peers(self.worker_id, stores.roster, stores.configs.session_keys, tls)
         self._undo.append(peers.close)
-        hands = Hands(context, cluster.runners, stores.roster)
-        foreign = ForeignLead(stores.configs, stores.copies, stores.roster, stores.workers)
-        return Duties(context, stores.roster, assigner, hands, peers, foreign)
+        standing = Standing(worker_topic(self.config.group_id))
+        return Assignments(self.worker_id, standing, stores.configs, stores.roster, assigner, peers)
 
-    def _follow(self, cluster: Cluster, stores: Stores) -> None:
+    def _leadership(
+        self, context: Context, stores: Stores, assignments: Assignments, runners: Runners
+    ) -> Leadership:
+        control = ConnectorControl(context, runners, stores.roster)
+        foreign = ForeignLead(stores.configs, stores.copies, stores.roster, stores.workers)
+        return Leadership(context, assignments, control, foreign)
+
+    def _follow(self, context: Context, cluster: Cluster, stores: Stores) -> None:
         """From now on, apply what the topics say."""
 
         def assigned(name: str) -> None:
-            if stores.roster.owner(name) != self.worker_id:
+            if not cluster.leadership.assignments.owns(name):
                 cluster.runners.doubt(name)
             cluster.changed(name)
 
-        stores.configs.on_change = cluster.changed
-        stores.configs.on_unable = cluster.lead_again
-        stores.statuses.owns = lambda name: stores.roster.owner(name) == self.worker_id
-        stores.roster.on_assignment = assigned
-        stores.roster.on_worker = cluster.ask_for_balance
+        stores.configs.listen(
+            Listener(cluster.changed, cluster.lead_again, self.own.set_logger_level)
+        )
+        stores.statuses.listen(
+            owns=cluster.leadership.assignments.owns,
+            on_task=partial(context.metrics.note_state, self.worker_id),
+        )
+        stores.roster.listen(on_worker=cluster.ask_for_balance, on_assignment=assigned)
 
     def spark(self) -> SparkSession:
         """The session that its connectors use, which this starts if need be."""
@@ -217,7 +254,7 @@ class Worker:
             raise Unavailable("The worker is starting: it has no Spark yet.")
         return self._session.get()
 
-    def _engine(self, java: Java, jars: Jars, cluster: Cluster) -> Engine:
+    def _engine(self, java: Java, jars: Jars, standing: Standing) -> Engine:
         settings = SparkSettings(
             data_dir=self.config.data_dir,
             jars=jars.spark,
@@ -227,7 +264,7 @@ class Worker:
         self._session = LazySession(settings)
         engine = Engine(
             self._session,
-            cluster.current_standing,
+            standing.current_membership,
             carrier_bytes=self.config["carrier.memory.max.bytes"],
         )
         self._undo.append(engine.stop)
@@ -239,9 +276,9 @@ class Worker:
         self._undo.append(scheduler.stop)
         return scheduler
 
-    def _join(self, context: Context, cluster: Cluster) -> None:
+    def _join(self, context: Context, cluster: Cluster, herder: Herder) -> None:
         config = self.config
-        membership = Membership(
+        membership = GroupMember(
             context.connection,
             config.group_id,
             worker_topic(config.group_id),
@@ -250,8 +287,8 @@ class Worker:
             on_deposed=cluster.deposed,
             timings=config.membership_timings(),
         )
-        keeper = SinkKeeper(context, cluster, self.herder.lock)
-        restarter = AutoRestarter(context, self.herder.do_as_told)
+        keeper = SinkKeeper(context, cluster, self._locks.__getitem__)
+        restarter = AutoRestarter(context, herder.do_as_told)
         for part in (membership, keeper, restarter):
             part.start()
             self._undo.append(part.stop)

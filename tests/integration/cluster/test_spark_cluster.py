@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import psutil
 import pytest
 
 from clusters import Streams
 from free_ports import free_port
 from own_cluster import own_topics
 from penstock.embedded import EmbeddedBroker, Java
-from spark_cluster import spark_cluster
+from spark_cluster import SparkCluster, spark_cluster
 from topics import Topics
 from waiting import eventually
 from worker_process import WorkerProcess
+
+DYNAMIC = {
+    "spark.dynamicAllocation.enabled": "true",
+    "spark.dynamicAllocation.shuffleTracking.enabled": "true",
+    "spark.dynamicAllocation.maxExecutors": "8",
+    "spark.executor.cores": "1",
+}
 
 
 @pytest.mark.heavy
@@ -44,7 +52,42 @@ def test_executors_die_and_nothing_is_lost_or_repeated(
             worker.close()
 
 
-def _worker(folder: Path, broker: EmbeddedBroker, master: str, name: str) -> WorkerProcess:
+@pytest.mark.heavy
+@pytest.mark.crowd
+def test_with_fewer_cores_than_carriers_everything_moves(
+    tmp_path: Path, broker: EmbeddedBroker, java: Java, topics: Topics, name: str
+) -> None:
+    """One core, where dynamic allocation is told of eight: after its carrier has died, the leases
+    of both connectors are to be kept apart, in two carriers, of which Spark starts only one."""
+    streams = Streams(tmp_path, topics, [name])
+    copy = tmp_path / "copy.txt"
+    with spark_cluster(tmp_path, java, workers=1, cores=1) as spark:
+        worker = _worker(tmp_path, broker, spark.address, name, **DYNAMIC)
+        try:
+            worker.start()
+            worker.client.create(f"{name}-source", streams.config(name))
+            sink = {"connector.class": "FileStreamSink", "file": str(copy), "topics": name}
+            worker.client.create(f"{name}-sink", sink)
+            streams.start()
+            _more_lines(copy)
+            _carrier(spark).kill()
+            _more_lines(copy)
+            streams.deliver(lines := streams.stop())
+            eventually(lambda: len(_lines(copy)) >= len(lines), within=120, what="the whole copy")
+            assert _lines(copy) == lines
+        finally:
+            worker.close()
+
+
+def _carrier(spark: SparkCluster) -> psutil.Process:
+    """The Python process in which the leases run: by far the most threads."""
+    below = [child for each in spark.executors() for child in each.children(recursive=True)]
+    return max(below, key=psutil.Process.num_threads)
+
+
+def _worker(
+    folder: Path, broker: EmbeddedBroker, master: str, name: str, **more: str
+) -> WorkerProcess:
     return WorkerProcess(
         folder / "worker",
         port=free_port(),
@@ -55,8 +98,7 @@ def _worker(folder: Path, broker: EmbeddedBroker, master: str, name: str) -> Wor
             "spark.driver.host": "127.0.0.1",
             "spark.driver.memory": "512m",
             "spark.executor.memory": "512m",
-            "spark.executor.cores": "2",
-            "spark.cores.max": "4",
+            **(more or {"spark.executor.cores": "2", "spark.cores.max": "4"}),
         },
     )
 

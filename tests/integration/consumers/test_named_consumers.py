@@ -306,7 +306,7 @@ def test_an_error_does_not_end_the_records(consumer, monkeypatch: pytest.MonkeyP
     reader = consumer()
     assert int(next(reader).text) == 0
     session = reader._opened()
-    session._trouble = FlushFailed("not stored")
+    session._storing.trouble = FlushFailed("not stored")
     list(islice(session.progress.batch.records(), 9))  # what it has fetched is used up
     with pytest.raises(FlushFailed):
         next(reader)

@@ -69,8 +69,8 @@ def test_a_flush_that_failed_is_told_at_once_and_no_record_is_lost(
 
     with monkeypatch.context() as patched:
         patched.setattr(Keeper, "store", fail)
-        eventually(lambda: reader._session._trouble, what="a flush that failed")
+        eventually(lambda: reader._session._storing.trouble, what="a flush that failed")
         with pytest.raises(FlushFailed, match="nobody answers"):
             next(reader)
-    eventually(lambda: reader._session._trouble is None, what="a flush that did not")
+    eventually(lambda: reader._session._storing.trouble is None, what="a flush that did not")
     assert [next(reader).text for _ in range(9)] == [str(number) for number in range(1, 10)]

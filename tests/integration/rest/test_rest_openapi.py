@@ -9,6 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import create_autospec
 
 import httpx
 import pytest
@@ -30,12 +31,11 @@ from penstock.embedded import EmbeddedBroker
 from penstock.kafka.clients import Connection
 from penstock.rest.app import create_app
 from penstock.rest.consumers_api import ConsumersApi
-from penstock.runtime.herder import Herder
-from penstock.runtime.plugins import Plugins
+from penstock.rest.herder_api import HerderApi
 from topics import Topics
 
 UNASKED = ConsumersApi(lambda: Connection("unasked:9092"))
-DOCUMENT = create_app(Herder(Plugins(), "unused"), consumers=UNASKED).openapi()
+DOCUMENT = create_app(create_autospec(HerderApi), consumers=UNASKED).openapi()
 OPERATIONS = {
     f"{method.upper()} {path}": described
     for path, methods in DOCUMENT["paths"].items()

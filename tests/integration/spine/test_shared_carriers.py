@@ -35,6 +35,7 @@ def crowd(tmp_path_factory: pytest.TempPathFactory, topics: Topics) -> Iterator[
             "spark.master": "local[2]",
             "spark.driver.memory": "512m",
             "turn.grace.ms": "3000",
+            "carrier.memory.max.bytes": str(2 << 30),
         },
     )
     worker.start()
@@ -116,9 +117,16 @@ def test_a_carrier_killed_under_fifty_leases(
     assert_exact(topics, name, 50)
 
 
-@pytest.mark.parametrize("mishap", ["exit", "hang"])
+@pytest.mark.parametrize(
+    ("mishap", "verdict"),
+    [
+        ("exit", "ended abruptly"),
+        ("hang", "did not return"),
+        ("eat", "it used more than 2048 MB of memory"),
+    ],
+)
 def test_only_the_culprit_fails(
-    crowd: WorkerProcess, topics: Topics, names: list[str], name: str, mishap: str
+    crowd: WorkerProcess, topics: Topics, names: list[str], name: str, mishap: str, verdict: str
 ) -> None:
     """The others are moved out of the carrier that it brings down."""
     others, culprit = f"{name}-others", f"{name}-culprit"
@@ -133,6 +141,7 @@ def test_only_the_culprit_fails(
         every=0.5,
         what="the culprit to be FAILED",
     )
+    assert verdict in crowd.client.status(culprit)["tasks"][0]["trace"]
     reached = topics.end(others)
     eventually(lambda: topics.end(others) > reached + 100, every=0.5, what="the others going on")
     states = [task["state"] for task in crowd.client.status(others)["tasks"]]

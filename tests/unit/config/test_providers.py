@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import os
 import pickle
+import sys
+from collections.abc import Mapping
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
 
 from penstock.config.references import Providers
+from penstock.runtime.config import provider_config
 from penstock.runtime.config.provider_config import providers_of
+from penstock.sdk import ConfigDef, ConfigKey, ConfigProvider
 from penstock.sdk.errors import ConfigError
 
 PACKAGE = "org.apache.kafka.common.config.provider."
@@ -182,3 +187,69 @@ def test_wrong_definitions(properties: dict[str, str], message: str) -> None:
     prefixed = {f"config.providers.p.{key}": value for key, value in properties.items()}
     with pytest.raises(ConfigError, match=message):
         providers_of({"config.providers": "p", **prefixed})
+
+
+class Vault(ConfigProvider):
+    """Knows one secret, and breaks on request."""
+
+    config_def = ConfigDef(ConfigKey("address"))
+
+    def configure(self, config: Mapping[str, str]) -> None:
+        self._address = self.config_def.parse(config)["address"]
+
+    def get(self, path: str, key: str) -> str | None:
+        if key == "broken":
+            raise OSError("the token is geheim=1")
+        if key == "refused":
+            raise ConfigError(f"{path} is closed to connectors")
+        return f"{self._address}/{path}" if key == "password" else None
+
+
+@pytest.fixture
+def installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A package with two providers, one of which cannot be loaded."""
+    points = [
+        EntryPoint("vault", f"{__name__}:Vault", provider_config.GROUP),
+        EntryPoint("broken", "no_such_package:Broken", provider_config.GROUP),
+    ]
+    monkeypatch.setattr(provider_config, "entry_points", lambda group: points)
+    monkeypatch.setitem(sys.modules, __name__, sys.modules[Vault.__module__])
+
+
+def plugged(class_name: str) -> Providers:
+    return providers_of(
+        {
+            "config.providers": "v",
+            "config.providers.v.class": class_name,
+            "config.providers.v.param.address": "http://vault",
+        }
+    )
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_provider_of_another_package() -> None:
+    for name in ("Vault", f"{__name__}.Vault"):
+        assert one(plugged(name), "a ${v:db:password}!") == "a http://vault/db!"
+    found = plugged("vault")
+    assert one(found, "${v:db:password}") == "http://vault/db"
+    assert one(found, "${v:db:nothing}") == "${v:db:nothing}"
+    assert found.files({"k": "${v:db:password}"}) == set()
+    assert found.resolve({"k": "${v:db:password}"}).secrets == ("http://vault/db",)
+    again: Providers = pickle.loads(pickle.dumps(found))  # noqa: S301 (just made)
+    assert one(again, "${v:db:password}") == "http://vault/db"
+
+
+@pytest.mark.usefixtures("installed")
+def test_what_goes_wrong_in_it_is_told_without_a_secret() -> None:
+    found = plugged("vault")
+    with pytest.raises(ConfigError) as caught:
+        one(found, "${v:db:broken}")
+    assert str(caught.value) == "Config provider v could not look up broken in db: OSError"
+    with pytest.raises(ConfigError, match="db is closed to connectors"):
+        one(found, "${v:db:refused}")
+    with pytest.raises(ConfigError, match="Class broken: it cannot be loaded"):
+        plugged("broken")
+    with pytest.raises(ConfigError, match=r"There are: .*EnvVarConfigProvider, broken, vault"):
+        plugged("a.B")
+    with pytest.raises(ConfigError, match="address"):
+        providers_of({"config.providers": "v", "config.providers.v.class": "vault"})

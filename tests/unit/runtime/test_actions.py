@@ -25,14 +25,14 @@ class Recorded:
         context = MagicMock(worker_id=HERE)
         context.configs.target.return_value = Target.STARTED
         self.assigner = MagicMock(**{"owner.return_value": owner})
-        self.hands, self.peers = MagicMock(), MagicMock()
-        self.hands.do.side_effect = lambda verb, *_: self.steps.append(verb)
+        self.control, self.peers = MagicMock(), MagicMock()
+        self.control.do.side_effect = lambda verb, *_: self.steps.append(verb)
         self.peers.tell.side_effect = lambda _worker, _name, verb, _: self.steps.append(verb)
         context.configs.delete.side_effect = self._deleted
         context.configs.stop.side_effect = lambda _: self.steps.append("write")
         context.statuses.forget.side_effect = lambda _: self.steps.append("forget")
         monkeypatch.setattr(actions_module, "fence_tasks", self._fence)
-        self.actions = Actions(context, self.assigner, self.hands, self.peers)
+        self.actions = Actions(context, self.assigner, self.control, self.peers)
 
     def _deleted(self, *_: object) -> None:
         self.steps.append("write")

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from unittest.mock import Mock
+
 import pytest
 
-from penstock.runtime.herder import Herder
+from penstock.runtime.own_answers import OwnAnswers
 from penstock.runtime.plugins import Plugins
+from penstock.runtime.validation.admission import Admission
 
 
 def test_a_near_miss_is_logged(caplog: pytest.LogCaptureFixture) -> None:
-    herder = Herder(Plugins(), "g")
+    admission = Admission(OwnAnswers(Plugins(), "g").validation, Mock(), Mock())
     config = {
         "name": "n",
         "connector.class": "FileStreamSource",
@@ -18,7 +21,7 @@ def test_a_near_miss_is_logged(caplog: pytest.LogCaptureFixture) -> None:
         "task.max": "2",
         "owner": "me",
     }
-    herder._refuse_invalid("n", config)
+    admission.refuse_invalid("n", config)
     assert [record.getMessage() for record in caplog.records] == [
         "task.max is not a known key and is ignored: did you mean tasks.max?"
     ]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from penstock.runtime.errors import BadRequest, NotFound
-from penstock.runtime.herder import Herder
+from penstock.runtime.own_answers import OwnAnswers
 from penstock.runtime.plugins import Plugins
 
 CODE = """
@@ -107,14 +107,14 @@ def test_a_plugin_without_its_extra_is_listed_and_says_what_to_install(
     target = "OrdersSourceConnector [s3]"
     module = install(NEEDY, orders=target, ledger="LedgerSink [s3,gcs]")
     plugins = Plugins()
-    herder = Herder(plugins, "cluster")
-    listed = {plugin["class"]: plugin["type"] for plugin in herder.plugins()}
+    own = OwnAnswers(plugins, "cluster")
+    listed = {plugin["class"]: plugin["type"] for plugin in own.plugins()}
     assert listed[f"{module}.OrdersSourceConnector"] == "source"
     assert listed[f"{module}.LedgerSink"] == "sink"
     asked = ("com.acme.ordersSourceConnector", f"{module}.OrdersSourceConnector", "orders")
     for name in asked:
         with pytest.raises(BadRequest) as refused:
-            herder.validate(name, {"connector.class": name})
+            own.validate(name, {"connector.class": name})
         assert str(refused.value) == (
             "orders needs a_module_of_the_extra, which is not installed. "
             f'Run: pip install "{module}[s3]", then restart the worker.'
@@ -122,19 +122,19 @@ def test_a_plugin_without_its_extra_is_listed_and_says_what_to_install(
     with pytest.raises(BadRequest, match=rf'pip install "{module}\[s3,gcs\]"'):
         plugins.connector("LedgerSink")
     with pytest.raises(NotFound, match=rf'pip install "{module}\[s3,gcs\]"'):
-        herder.plugin_config("LedgerSink")
+        own.plugin_config("LedgerSink")
     assert "Traceback" not in caplog.text
     assert plugins.connector("FileStreamSource").type == "source"
 
 
 def test_a_converter_without_its_extra_says_what_to_install(install: Install) -> None:
     module = install(NEEDY, group="penstock.converters", protobuf="ProtobufConverter [protobuf]")
-    herder = Herder(Plugins(), "cluster")
-    everything = {plugin["class"]: plugin["type"] for plugin in herder.plugins(False)}
+    own = OwnAnswers(Plugins(), "cluster")
+    everything = {plugin["class"]: plugin["type"] for plugin in own.plugins(False)}
     assert everything[f"{module}.ProtobufConverter"] == "converter"
     config = {"name": "n", "topic": "t", "file": "f", "connector.class": "FileStreamSource"}
     config["value.converter"] = "io.confluent.connect.protobuf.ProtobufConverter"
-    answer = herder.validate("FileStreamSource", config)
+    answer = own.validate("FileStreamSource", config)
     values = {each["value"]["name"]: each["value"] for each in answer["configs"]}
     (error,) = values["value.converter"]["errors"]
     assert f'Run: pip install "{module}[protobuf]"' in error
@@ -143,10 +143,10 @@ def test_a_converter_without_its_extra_says_what_to_install(install: Install) ->
 def test_a_module_of_its_own_that_is_missing_is_a_defect(
     install: Install, caplog: pytest.LogCaptureFixture
 ) -> None:
-    before = {p["class"] for p in Herder(Plugins(), "cluster").plugins()}
+    before = {p["class"] for p in OwnAnswers(Plugins(), "cluster").plugins()}
     code = "import sys; raise ModuleNotFoundError(name=__name__ + '.inner')"
     module = install(code, broken="Anything [s3]")
-    assert {p["class"] for p in Herder(Plugins(), "cluster").plugins()} == before
+    assert {p["class"] for p in OwnAnswers(Plugins(), "cluster").plugins()} == before
     assert f"plugin broken ({module}:Anything [s3]) cannot be loaded" in caplog.text
 
 

@@ -1,4 +1,4 @@
-"""Whether the topics that connectors use are noted: what the herder says if not."""
+"""Whether the topics that connectors use are noted: what is said if not."""
 
 from __future__ import annotations
 
@@ -9,28 +9,27 @@ from unittest.mock import Mock
 import pytest
 
 from penstock.runtime.errors import Forbidden
-from penstock.runtime.herder import Herder
-from penstock.runtime.plugins import Plugins
+from penstock.runtime.views.used_topics import UsedTopics
 
 
-def herder(*, enable: bool, reset: bool) -> Any:
-    made: Any = Herder(Plugins(), "cluster")
+def used(*, enable: bool, reset: bool, statuses: Mock) -> UsedTopics:
     switches = {"topic.tracking.enable": enable, "topic.tracking.allow.reset": reset}
-    made._context = SimpleNamespace(worker=switches, statuses=Mock())
-    return made
+    context: Any = SimpleNamespace(worker=switches, statuses=statuses)
+    return UsedTopics(context)
 
 
 def test_not_noted_at_all() -> None:
-    off = herder(enable=False, reset=True)
-    for call in (off.topics, off.reset_topics):
+    off = used(enable=False, reset=True, statuses=Mock())
+    for call in (off.topics, off.reset):
         with pytest.raises(Forbidden, match=r"^Topic tracking is disabled\.$"):
             call("n")
 
 
 def test_noted_and_never_forgotten() -> None:
-    kept = herder(enable=True, reset=False)
-    kept._context.statuses.topics.return_value = ["t"]
+    statuses = Mock()
+    statuses.topics.return_value = ["t"]
+    kept = used(enable=True, reset=False, statuses=statuses)
     assert kept.topics("n") == {"n": {"topics": ["t"]}}
     with pytest.raises(Forbidden, match=r"^Topic tracking reset is disabled\.$"):
-        kept.reset_topics("n")
-    kept._context.statuses.forget_topics.assert_not_called()
+        kept.reset("n")
+    statuses.forget_topics.assert_not_called()

@@ -235,8 +235,8 @@ class Member:
         self._joined.set()
 
     def _lost(self, consumer: Consumer, _: list[Any]) -> None:
-        """As soon as this has returned, the client would join again, and so fence whoever has the
-        slot by now, if it were still to be a member."""
+        """As soon as this has returned, the client would join again, and so fence the
+        present holder of the slot, if it were still to be a member."""
         self._fail(KafkaError(_LOST))
         self._refuse_the_rest()
         try:

@@ -61,8 +61,8 @@ class Batch:
         return self.given >= len(self.messages)
 
     def records(self) -> Iterator[Record]:
-        """Hand out those that are left, unless ``halted``; whoever else does so meanwhile takes
-        them from here."""
+        """Hand out those that are left, unless ``halted``; another thread that does so meanwhile
+        takes them from here."""
         messages, size = self.messages, len(self.messages)
         self.together = 1
         while (at := self.given) < size and not self.halted:

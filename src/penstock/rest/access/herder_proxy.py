@@ -13,7 +13,11 @@ class HerderProxy(HerderApi):
     """The herder itself, as long as nothing is overridden."""
 
     def __init__(self, herder: HerderApi) -> None:
-        self._herder = herder
+        self._behind = herder
+
+    @property
+    def _herder(self) -> HerderApi:
+        return self._behind
 
     def root(self) -> Json:
         return self._herder.root()

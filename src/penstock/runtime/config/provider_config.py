@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 from penstock.columnar.java_regex import compiled
@@ -12,13 +13,17 @@ from penstock.config.providers import (
     DirectoryProvider,
     EnvVarProvider,
     FileProvider,
+    PluggedProvider,
     Provider,
 )
 from penstock.config.references import DEFINING, Providers
 from penstock.sdk.config import invalid_value
 from penstock.sdk.errors import ConfigError
+from penstock.sdk.missing_extras import missing_extra
 
 PACKAGE = "org.apache.kafka.common.config.provider."
+GROUP = "penstock.config_providers"
+"""The entry points of those that other packages bring."""
 Params = Mapping[str, str]
 
 
@@ -35,10 +40,30 @@ def _provider(name: str, properties: Mapping[str, str]) -> Provider:
         message = f'Missing required configuration "{key}" which has no default value.'
         raise ConfigError(message, key=key)
     make = KINDS.get(given.removeprefix(PACKAGE))
-    if make is None:
-        known = ", ".join(KINDS)
+    prefix = f"{DEFINING}.{name}.param."
+    return make(prefix, properties) if make else _plugged(name, given, prefix, properties)
+
+
+def _plugged(name: str, given: str, prefix: str, properties: Params) -> Provider:
+    """One of another package; ConfigError if it is not installed, or cannot be loaded."""
+    key = f"{DEFINING}.{name}.class"
+    found = {each: point for point in entry_points(group=GROUP) for each in _names(point)}
+    if given not in found:
+        known = ", ".join([*KINDS, *sorted({point.name for point in found.values()})])
         raise invalid_value(key, given, f"Class {given} could not be found. There are: {known}")
-    return make(f"{DEFINING}.{name}.param.", properties)
+    try:
+        made = found[given].load()()
+    except Exception as error:
+        why = missing_extra(found[given], error) or f"it cannot be loaded ({error})"
+        raise invalid_value(key, given, f"Class {given}: {why}") from error
+    params = {k.removeprefix(prefix): v for k, v in properties.items() if k.startswith(prefix)}
+    made.configure(params)
+    return PluggedProvider(name, made)
+
+
+def _names(point: EntryPoint) -> list[str]:
+    """What it may be called."""
+    return [point.name, point.attr, f"{point.module}.{point.attr}"]
 
 
 def _file(prefix: str, properties: Params) -> Provider:

@@ -21,6 +21,7 @@ from penstock.runtime.config.override_policy import ALLOWLIST_KEY, POLICY_KEY, O
 from penstock.runtime.config.part_keys import CONVERTERS, SIMPLE_HEADERS
 from penstock.runtime.config.provider_config import providers_of
 from penstock.runtime.config.rest_config import REST_KEYS
+from penstock.runtime.config.sql_keys import SQL_KEYS
 from penstock.runtime.config.storage_config import (
     STORAGE_KEYS,
     STORES,
@@ -116,13 +117,7 @@ WORKER = ConfigDef(
         doc="Folders that file connectors may read and write, links resolved. Unset: all that the "
         "worker's user can.",
     ),
-    ConfigKey(
-        "sql.state.dir",
-        default=None,
-        validator=non_empty,
-        doc="Folder on the executors in which persistent queries keep the tables they are joined "
-        "with. Unset: in the cache of the worker's user.",
-    ),
+    *SQL_KEYS,
     ConfigKey(
         "exactly.once.source.support",
         default="enabled",

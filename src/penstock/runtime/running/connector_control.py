@@ -15,6 +15,7 @@ from typing import Any, Final
 from penstock.runtime.errors import Conflict, NotFound, RequestError
 from penstock.runtime.running.context import Context
 from penstock.runtime.running.frame_runner import FrameRunner
+from penstock.runtime.running.frame_source_runner import FrameSourceRunner
 from penstock.runtime.running.restarts import RestartPlan
 from penstock.runtime.running.runner import Runner
 from penstock.runtime.running.runners import Runners
@@ -24,6 +25,7 @@ from penstock.runtime.states import State, Status, Target
 from penstock.runtime.stores.roster import Roster
 from penstock.runtime.validation.validation import Validator
 from penstock.sdk.connectors import Connector, SinkConnector
+from penstock.sdk.frame_sources import FrameSourceConnector
 from penstock.sdk.frames import FrameConnector
 
 log = logging.getLogger(__name__)
@@ -33,7 +35,7 @@ HOLD_SECONDS = 30.0
 END, SETTLE, RESUME, RESTART = "end", "settle", "resume", "restart"
 
 
-class Hands:
+class ConnectorControl:
     """Starts, ends and replaces runners, and updates the statuses."""
 
     def __init__(self, context: Context, runners: Runners, roster: Roster) -> None:
@@ -193,6 +195,8 @@ class Hands:
 def _runner_class(connector: type[Connector]) -> type[Runner]:
     if issubclass(connector, FrameConnector):
         return FrameRunner
+    if issubclass(connector, FrameSourceConnector):
+        return FrameSourceRunner
     return SinkRunner if issubclass(connector, SinkConnector) else SourceRunner
 
 

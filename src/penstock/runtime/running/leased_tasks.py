@@ -16,10 +16,10 @@ from penstock.runtime.meters.loss_reasons import loss_of, reason_for
 from penstock.runtime.plugins import Plugin
 from penstock.runtime.running.active_topics import ActiveTopics
 from penstock.runtime.running.context import Context
-from penstock.runtime.running.hangs import Hangs
 from penstock.runtime.running.started_connector import StartedConnector
+from penstock.runtime.running.suspects import Suspects
 from penstock.runtime.running.task_leases import Ended, TaskLeases
-from penstock.runtime.running.verdicts import verdict
+from penstock.runtime.running.unverified import Unverified
 from penstock.sdk.config import ConfigDef
 
 log = logging.getLogger(__name__)
@@ -41,9 +41,8 @@ class LeasedTasks(StartedConnector):
         failed: Mapping[int, str] | None = None,
     ) -> None:
         super().__init__(context, name, config, plugin, definition, failed=failed)
-        self._adrift: set[int] = set()
-        """Tasks whose last lease was lost: what it has committed is to be read."""
-        self._hangs = Hangs()
+        self._unverified = Unverified()
+        self._suspects = Suspects()
         self._previous: dict[int, str] = {}
         self._paces: dict[int, Pace] = {}
         self._active_topics = ActiveTopics(
@@ -110,9 +109,9 @@ class LeasedTasks(StartedConnector):
             self._standstill.progressed(report.task)
         if report.end is End.DONE:
             self._previous[report.task] = report.lease_id
-            self._hangs.cleared(report.task)
+            self._suspects.cleared(report.task)
         else:
-            self._adrift.add(report.task)
+            self._unverified.lose(report.task)
             with about(self.name, report.task):
                 log.info("the lease ended: %s %s", report.end, report.trace)
         if (reason := loss_of(report)) is not None:
@@ -121,10 +120,9 @@ class LeasedTasks(StartedConnector):
             self._fail_task(report.task, report.trace, report.uncommitted)
 
     def _take_loss(self, ended: Ended) -> None:
-        """Rule 8: a crash or a hang is no task's fault until it is known which one it is."""
         task = ended.task
         self.meter.broken(ended.lease)
-        self._adrift.add(task)
+        self._unverified.lose(task)
         with about(self.name, task):
             if ended.hung is None:
                 log.info("the lease was lost: %s", ended.cause)
@@ -132,11 +130,8 @@ class LeasedTasks(StartedConnector):
                 log.warning("the task does not return, its lease has expired. %s", _where(ended))
         if (reason := reason_for(ended.cause, hung=ended.hung is not None)) is not None:
             self._standstill.lost(task, reason, ended.detail)
-        if ended.hung is not None:
-            self._hangs.note(task)
-        if ended.guilty or self._hangs.too_many(task):
-            self._hangs.cleared(task)
-            self._fail_task(task, verdict(ended))
+        if (trace := self._suspects.blame(ended)) is not None:
+            self._fail_task(task, trace)
 
 
 def _where(ended: Ended) -> str:

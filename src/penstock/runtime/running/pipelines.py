@@ -19,6 +19,11 @@ from penstock.sdk.errors import ConfigError
 
 Config = Mapping[str, str]
 HEADERS = CONVERTERS[2]
+AS_THEY_ARE = (
+    "org.apache.kafka.connect.storage.StringConverter",
+    "org.apache.kafka.connect.converters.ByteArrayConverter",
+)
+"""Header converters that leave what is in a batch as it is; so does SimpleHeaderConverter."""
 
 
 def pipeline_recipe(plugins: Plugins, config: Config, raw: Config, worker: Config) -> Recipe:
@@ -26,15 +31,15 @@ def pipeline_recipe(plugins: Plugins, config: Config, raw: Config, worker: Confi
 
     ``config`` names the classes. Their settings are those of ``raw``, whose references are not
     resolved; ``worker`` has the converters that the connector does not name itself. ConfigError if
-    a class is missing, including the header converter, although header values stay bytes.
+    a class is missing.
     """
-    _check_headers(plugins, config.get(HEADERS) or worker.get(HEADERS, ""))
     return Recipe(
         key=_converter(plugins, "key.converter", config, raw, worker),
         value=_converter(plugins, "value.converter", config, raw, worker),
         transforms=[
             _transform(plugins, alias, config, raw) for alias in aliases(config, TRANSFORMS)
         ],
+        headers=_header_converter(plugins, config, raw, worker),
     )
 
 
@@ -45,9 +50,17 @@ def default_converters(plugin: Plugin, worker: Config) -> Config:
     return {**{k: v for k, v in worker.items() if not k.startswith(prefixes)}, **own}
 
 
-def _check_headers(plugins: Plugins, name: str) -> None:
-    if name and (error := wrong_converter(plugins, HEADERS, name.strip())):
+def _header_converter(
+    plugins: Plugins, config: Config, raw: Config, worker: Config
+) -> tuple[type[Any], Config] | None:
+    """None for one that writes the text of a value, or its bytes, as they are in a batch."""
+    name = (config.get(HEADERS) or worker.get(HEADERS, "")).strip()
+    if name and (error := wrong_converter(plugins, HEADERS, name)):
         raise ConfigError(error, key=HEADERS)
+    found = plugins.converter(name) if name else None
+    if found is None or found.class_name in AS_THEY_ARE:
+        return None
+    return _converter(plugins, HEADERS, config, raw, worker)
 
 
 def _converter(

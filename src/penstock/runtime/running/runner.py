@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -25,8 +24,8 @@ from penstock.logs.secrets import scrub
 from penstock.logs.subject import about
 from penstock.runtime.callbacks import CallbackHangs
 from penstock.runtime.errors import Conflict, RequestError
-from penstock.runtime.running.doubts import Doubts
 from penstock.runtime.running.fencing import fence_some, fence_tasks
+from penstock.runtime.running.idle_pause import IdlePause
 from penstock.runtime.running.leased_tasks import LeasedTasks
 from penstock.runtime.running.scheduler import REST, Next
 from penstock.runtime.running.standstill import error_text
@@ -35,7 +34,6 @@ from penstock.sdk.errors import ConfigError
 log = logging.getLogger(__name__)
 
 FINISH_SECONDS = 2.5
-FIRST_PAUSE = 0.05
 PROBE_PAUSE = 5.0
 CHECK_SECONDS = 1.0
 """How often running leases are checked."""
@@ -49,11 +47,7 @@ class Runner(LeasedTasks):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._activity = threading.Lock()
-        self._doubts = Doubts(1)
-        self._generations = Doubts(0)
-        """Each new generation of the workers' group: verify a task before its next lease."""
-        self._quiet_until = 0.0
-        self._pause = FIRST_PAUSE
+        self._pause = IdlePause()
 
     # Called by the scheduler.
 
@@ -78,25 +72,25 @@ class Runner(LeasedTasks):
     @property
     def unsure(self) -> bool:
         """Whether the positions of the whole connector have to be verified."""
-        return self._doubts.any
+        return self._unverified.all
 
     @property
     def adrift(self) -> bool:
         """Whether the positions of any task without a lease have to be verified."""
-        return self.unsure or self._generations.any or bool(self._adrift - self._running)
+        return self.unsure or self._unverified.some(self._running)
 
     def doubt(self) -> None:
         """Verify all positions before any lease is handed over; what runs finishes."""
-        self._doubts.add()
+        self._unverified.doubt()
         self._leases.finish()
 
     def renew(self) -> None:
         """The workers' group has a new generation: others may have run this connector in between.
 
-        What has committed runs on, under the new one (rule 3): whoever has taken over has fenced
-        it. Positions are verified before each task's next lease.
+        What has committed runs on, under the new one (rule 3): a worker that has taken over has
+        fenced it. Positions are verified before each task's next lease.
         """
-        self._generations.add()
+        self._unverified.renew()
         self._leases.finish_uncommitted()
 
     @contextmanager
@@ -125,7 +119,7 @@ class Runner(LeasedTasks):
         losses = self._standstill.losses
         if not losses.due(resting):
             return Next(delay=losses.pause(resting))
-        if (left := self._quiet_until - time.monotonic()) > 0:
+        if (left := self._pause.left) > 0:
             return Next(delay=left)
         return self._guarded(self._look_while_due)
 
@@ -175,22 +169,17 @@ class Runner(LeasedTasks):
         self._take_ends()
         # Before the doubts are checked: see Cluster.joined.
         self._standing = self.context.membership()
-        self._note_generation()
+        self._unverified.spread(len(self._tasks))
         if self._running and (self.unsure or self._leases.together):
             return Next(delay=0.0)  # a look says what to do
-        if self.unsure or (self._adrift and self._leases.together):
+        unverified = self._unverified.tasks()
+        if self.unsure or (unverified and self._leases.together):
             self._refuse_unless_wanted()
             self._recover()
-        elif adrift := self._adrift.intersection(self._resting()):
+        elif adrift := unverified.intersection(self._resting()):
             self._refuse_unless_wanted()
             self._recover_some(adrift)
         return self._hand_out()
-
-    def _note_generation(self) -> None:
-        if self._generations.any:
-            count = self._generations.count
-            self._adrift.update(range(len(self._tasks)))
-            self._generations.settle(count)
 
     def _refuse_unless_wanted(self) -> None:
         """Until the runner is ended, or its connector comes back."""
@@ -287,13 +276,11 @@ class Runner(LeasedTasks):
 
         Only while no lease runs. A doubt that is raised meanwhile stays.
         """
-        doubts = self._doubts.count
-        count = max(len(self._tasks), self.context.configs.fenced_tasks(self.name))
-        fence_tasks(self.context, self.name, count)
-        self._previous = {}
-        self._read_positions()
-        self._adrift.clear()
-        self._doubts.settle(doubts)
+        with self._unverified.verifying():
+            count = max(len(self._tasks), self.context.configs.fenced_tasks(self.name))
+            fence_tasks(self.context, self.name, count)
+            self._previous = {}
+            self._read_positions()
 
     def _recover_some(self, tasks: Collection[int]) -> None:
         """Rule 1 for tasks whose leases were lost: their own ids alone, since others run."""
@@ -301,13 +288,13 @@ class Runner(LeasedTasks):
         for task in tasks:
             self._previous.pop(task, None)
         self._read_positions()
-        self._adrift.difference_update(tasks)
+        self._unverified.verified(tasks)
 
     def _hand_out(self) -> Next:
         resting = self._standstill.losses.due(self._resting())
         leases = self._plan(resting, self.context.worker.limits()) if resting else []
         self._leases.patience = self._patience()
-        for lease in map(self._hangs.limited, leases):
+        for lease in map(self._suspects.limited, leases):
             self._standstill.goes_on()
             self.meter.begin(lease)
             if not self._leases.hand_over(lease):
@@ -321,18 +308,16 @@ class Runner(LeasedTasks):
     def _take_ends(self) -> None:
         """Take how leases have ended since the last look."""
         ended = self._take_ended()
-        if ended and not (self._generations.any or self._adrift - self._running):
+        if ended and not self._unverified.some(self._running):
             self._settle_down(sum(each.report.records for each in ended if each.report))
 
     def _settle_down(self, moved: int) -> None:
         """Look again immediately while there is work; otherwise with growing pauses."""
         if moved:
-            self._pause = FIRST_PAUSE
-            self._quiet_until = 0.0
+            self._pause.end()
         else:
-            self._quiet_until = time.monotonic() + (self._idle().delay or 0.0)
+            self._pause.begin(self._idle().delay or 0.0)
 
     def _idle(self) -> Next:
         longest = self.context.worker["look.interval.max.ms"] / 1000
-        self._pause = min(self._pause * 2, longest)
-        return Next(delay=self._pause)
+        return Next(delay=self._pause.longer(longest))

@@ -70,7 +70,7 @@ class SourceRunner(Runner):
     def _extras(self) -> dict[int, Mapping[str, str]]:
         """What the connector adds to each task's configuration for the coming leases.
 
-        A connector with a plan cuts its work anew, so all its leases begin and end together.
+        A connector with a plan divides its work again, so its leases begin and end together.
         """
         self._leases.together = type(self._connector).plan is not SourceConnector.plan
         if not self._leases.together:
@@ -108,8 +108,7 @@ class SourceRunner(Runner):
         """A connector without a look is probed by a short lease, less and less often."""
         if not self._probing:
             return super()._idle()
-        self._pause = min(self._pause * 2, PROBE_PAUSE)
-        return Next(delay=self._pause)
+        return Next(delay=self._pause.longer(PROBE_PAUSE))
 
 
 def _reader(entries: Iterable[KeyedOffset]) -> OffsetReader:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import logging
 import threading
 
-from penstock.kafka.errors import KafkaFault
+from penstock.kafka.errors import BrokerUnavailable, KafkaFault
+from penstock.kafka.outages import outages
 from penstock.logs.subject import about
 from penstock.runtime.errors import Conflict, RequestError
 from penstock.runtime.meters.loss_reasons import Reason, advice_for
@@ -102,16 +103,18 @@ class Standstill:
         """``error`` keeps the connector waiting; returns after how many seconds to retry.
 
         ``cause`` is the text for users. Waiting for another worker is normal, and soon over: it is
-        worth a warning only if it lasts, and its pauses do not grow.
+        worth a warning only if it lasts, and its pauses do not grow. Brokers that are down are
+        logged once for all connectors.
         """
         self._waits.add()
         known = isinstance(error, KafkaFault | RequestError)
+        level = outages.retry_level() if isinstance(error, BrokerUnavailable) else logging.WARNING
         if self._waits.worth_telling():
             story = self._story(cause, advice_for(error))
             self._remark(None, story)
-            log.warning("%s", story, exc_info=None if known else error)
+            log.log(level, "%s", story, exc_info=None if known else error)
         elif self._waits.count == 1:
-            level = logging.INFO if isinstance(error, Conflict) else logging.WARNING
+            level = logging.INFO if isinstance(error, Conflict) else level
             log.log(level, "%s; trying again", cause, exc_info=None if known else error)
         return FIRST_WAIT if isinstance(error, Conflict) else self._waits.pause
 

@@ -92,7 +92,7 @@ class TaskLeases:
         self.patience = 10.0
         """Seconds without records after which all leases are asked to finish."""
         self.together = False
-        """Whether all leases are to end as soon as one has: their work is cut anew then."""
+        """Whether all leases are to end as soon as one has: their work is divided again then."""
 
     # Called by the runner.
 

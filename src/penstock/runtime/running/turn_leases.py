@@ -12,8 +12,7 @@ from typing import Any
 
 from penstock.engine.carriers.carrier import Cause
 from penstock.engine.driver.frame_turns import RunningTurn, Turn, TurnDone
-from penstock.engine.frames.frame_lease import FrameLease, FrameReport
-from penstock.engine.lease.lease import End
+from penstock.engine.lease.lease import End, Lease, Report
 from penstock.engine.lease.traces import trace_of
 from penstock.runtime.running.task_leases import Ended, Handed, TaskLeases
 
@@ -34,9 +33,7 @@ class TurnLeases(TaskLeases):
         self._done: list[TurnDone] = []
         self._crashes = 0
 
-    def run_turn(
-        self, turn: Turn, leases: tuple[FrameLease, ...], wanted: Callable[[], bool]
-    ) -> bool:
+    def run_turn(self, turn: Turn, leases: tuple[Lease, ...], wanted: Callable[[], bool]) -> bool:
         """Run a turn, while none runs; False if no more may be run."""
         with self._changed:
             if self._closed.is_set():
@@ -67,14 +64,14 @@ class TurnLeases(TaskLeases):
         if turn is None or turn.waits or not handed:
             return
         leases = [each.lease.limits.lease_seconds for each in handed.values()]
-        if time.monotonic() - turn.began > max(LONGEST_SECONDS, *leases) + self._grace:
+        if time.monotonic() - turn.heard > max(LONGEST_SECONDS, *leases) + self._grace:
             where = turn.where()
             turn.revoke()
             for lease, each in handed.items():
                 each.hangs, each.began, each.told = True, turn.began, {"stuck": where}
                 self.lost(lease, Cause.CANCELLED, "the turn did not end")
 
-    def _ended_turn(self, leases: tuple[FrameLease, ...], done: TurnDone) -> None:
+    def _ended_turn(self, leases: tuple[Lease, ...], done: TurnDone) -> None:
         with self._changed:
             self._done.append(done)
         self._crashes = self._crashes + 1 if done.cause is Cause.CRASHED else 0
@@ -87,13 +84,13 @@ class TurnLeases(TaskLeases):
                 self.lost(lease.lease_id, done.cause or Cause.VANISHED, done.detail)
 
 
-def _reports(leases: tuple[FrameLease, ...], done: TurnDone) -> list[FrameReport | None]:
+def _reports(leases: tuple[Lease, ...], done: TurnDone) -> list[Report | None]:
     if done.error is not None:
         return [_failed(lease, done.error) for lease in leases]
     known = {report.lease_id: report for report in (done.outcome.reports if done.outcome else ())}
     return [known.get(lease.lease_id) for lease in leases]
 
 
-def _failed(lease: FrameLease, error: Exception) -> FrameReport:
+def _failed(lease: Lease, error: Exception) -> Report:
     trace = trace_of(error, lease.secrets)
-    return FrameReport(lease.task, lease.lease_id, End.FAILED, trace=trace)
+    return Report(lease.task, lease.lease_id, End.FAILED, trace=trace)

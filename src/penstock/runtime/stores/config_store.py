@@ -60,6 +60,19 @@ class ConnectorEntry:
     fenced_tasks: int = 0
 
 
+@dataclass(frozen=True)
+class Listener:
+    """What is called with news of the config topic."""
+
+    changed: Callable[[str], object] = lambda _name: None
+    """With the name of a connector when the topic has something new about it."""
+    unable: Callable[[], object] = lambda: None
+    """When a write has failed, so that no other is accepted before ``lead``. That is not called
+    here: a worker that is no longer the leader would fence the one that is."""
+    logger_level: Callable[[str, str], object] = lambda _name, _level: None
+    """With changes of log levels."""
+
+
 class ConfigStore:
     """Follows and writes the config topic. Thread-safe."""
 
@@ -79,16 +92,14 @@ class ConfigStore:
         self._producer: Transactions | None = None
         self._written: dict[str, tuple[int, int]] = {}
         self.session_keys = SessionKeys()
-        self.on_change: Callable[[str], None] = lambda _: None
-        """Called with the name of a connector when the topic has something new about it."""
-        self.on_unable: Callable[[], None] = lambda: None
-        """Called when a write has failed, so that no other is accepted before ``lead``. That is not
-        called here: a worker that is no longer the leader would fence the one that is."""
-        self.on_logger_level: Callable[[str, str], object] = lambda _name, _level: None
-        """Called with changes of log levels; changes from before it was set are ignored."""
+        self._listener = Listener()
         self.log = CompactedLog(
             connection, admin, topic, self._take, replication=replication, single=True
         )
+
+    def listen(self, listener: Listener) -> None:
+        """Tell ``listener`` what is new from now on."""
+        self._listener = listener
 
     def names(self) -> list[str]:
         """All connectors."""
@@ -192,7 +203,7 @@ class ConfigStore:
                 raise BadRequest(_advice(self.log.topic, error)) from error
             except KafkaFault as error:
                 self._producer = None
-                self.on_unable()
+                self._listener.unable()
                 raise _answer(error) from error
         self.read_back(self.log)
 
@@ -241,7 +252,7 @@ class ConfigStore:
         elif key.startswith(LOGGER):
             self._take_logger(key.removeprefix(LOGGER), body)
         elif (name := self._apply(key, body)) is not None:
-            self.on_change(name)
+            self._listener.changed(name)
 
     def _apply(self, key: str, body: Body | None) -> str | None:
         """The connector that the record is about; None for an unknown kind of record."""
@@ -288,7 +299,7 @@ class ConfigStore:
 
     def _take_logger(self, name: str, body: Body | None) -> None:
         if body is not None:
-            self.on_logger_level(name, str(body["level"]))
+            self._listener.logger_level(name, str(body["level"]))
 
 
 _READERS = (

@@ -39,10 +39,15 @@ class Roster:
         self._assignments: dict[str, str] = {}
         self._leader: str | None = None
         self._session_key: str | None = None
-        self.on_worker: Callable[[], None] = lambda: None
-        """Called when a worker has advertised its address."""
-        self.on_assignment: Callable[[str], None] = lambda _: None
-        """Called with the name of a connector that was assigned."""
+        self._on_worker: Callable[[], object] = lambda: None
+        self._on_assignment: Callable[[str], object] = lambda _name: None
+
+    def listen(
+        self, *, on_worker: Callable[[], object], on_assignment: Callable[[str], object]
+    ) -> None:
+        """From now on tell when a worker has advertised its address, and of each connector that
+        was assigned."""
+        self._on_worker, self._on_assignment = on_worker, on_assignment
 
     def workers(self) -> dict[str, Address]:
         """All workers that have ever joined, dead or alive."""
@@ -81,7 +86,7 @@ class Roster:
         body = {} if record.value is None else load_object(record.value)
         if kind == WORKER:
             self._take_worker(name, body)
-            self.on_worker()
+            self._on_worker()
         elif kind == LEADER:
             with self._lock:
                 self._leader = body.get("worker")
@@ -90,7 +95,7 @@ class Roster:
                 self._session_key = body.get("sha256")
         elif kind == ASSIGNMENT:
             self._take_assignment(name, body.get("worker"))
-            self.on_assignment(name)
+            self._on_assignment(name)
 
     def _take_worker(self, name: str, body: Mapping[str, Any]) -> None:
         with self._lock:

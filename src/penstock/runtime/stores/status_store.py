@@ -29,6 +29,9 @@ REMARKABLE = frozenset({State.RUNNING, State.UNASSIGNED, State.RESTARTING})
 """States in which records should move, so a remark may say why they do not."""
 
 
+OnTask = Callable[[str, int, Status | None], None]
+
+
 class StatusStore:
     """Follows and writes the status topic. Thread-safe.
 
@@ -53,10 +56,8 @@ class StatusStore:
         self._unread: dict[bytes, int] = {}
         self._newest = Newest()
         self._producer: Producer | None = None
-        self.owns: Callable[[str], bool] = lambda _: False
-        """Whether a connector is assigned to this worker, as far as it knows."""
-        self.on_task: Callable[[str, int, Status | None], None] = lambda _name, _task, _status: None
-        """Called with every new status of a task, from any writer; must not block."""
+        self._owns: Callable[[str], bool] = lambda _name: False
+        self._on_task: OnTask = lambda _name, _task, _status: None
         self.log = CompactedLog(
             connection,
             admin,
@@ -66,6 +67,13 @@ class StatusStore:
             replication=replication,
             transactional=False,
         )
+
+    def listen(
+        self, *, owns: Callable[[str], bool] | None = None, on_task: OnTask | None = None
+    ) -> None:
+        """From now on ask whether a connector is assigned to this worker, as far as it knows; and
+        tell every new status of a task, from any writer, which must not block."""
+        self._owns, self._on_task = owns or self._owns, on_task or self._on_task
 
     def start(self) -> None:
         """Start following the topic."""
@@ -168,7 +176,7 @@ class StatusStore:
             self._uncommitted.pop(name, None)
 
     def _put(self, name: str, key: str, status: Status | None) -> None:
-        owns = self.owns(name)
+        owns = self._owns(name)
         with self._lock:
             before = self._statuses.get(key)
             if before == status or (not owns and _is_late(status, before)):
@@ -198,7 +206,7 @@ class StatusStore:
             ids = self._task_ids.setdefault(name, set())
             ids.add(int(number)) if status is not None else ids.discard(int(number))
             self._keep_uncommitted(name, int(number), status)
-            self.on_task(name, int(number), status)
+            self._on_task(name, int(number), status)
 
     def _keep_uncommitted(self, name: str, task: int, status: Status | None) -> None:
         """A stopped connector has no tasks, but their uncommitted records still matter."""

@@ -105,7 +105,7 @@ def words_of(key: str) -> list[str]:
 
 @lru_cache(maxsize=10_000)
 def sounds_secret(key: str) -> bool:
-    """Whether a key that nobody defines has the name of a secret."""
+    """Whether a key that no plugin defines has the name of a secret."""
     words = words_of(key)
     if not words or HARMLESS_END.fullmatch(words[-1]):
         return False

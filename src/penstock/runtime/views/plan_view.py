@@ -8,6 +8,7 @@ from typing import Any
 from penstock.runtime.errors import NotFound
 from penstock.runtime.running.context import Context
 from penstock.runtime.running.frame_runner import FrameRunner
+from penstock.runtime.running.frame_source_runner import FrameSourceRunner
 from penstock.runtime.running.runner import Runner
 
 
@@ -25,7 +26,7 @@ class PlanView:
         runner = self._runner(name)
         if runner is None:
             raise NotFound(f"{name} does not run on this worker.{self._elsewhere(name)}")
-        if not isinstance(runner, FrameRunner):
+        if not isinstance(runner, FrameRunner | FrameSourceRunner):
             raise NotFound(
                 f"{name} has no plan of Spark's: its tasks read and write records themselves. "
                 "Frame connectors and persistent queries have one."

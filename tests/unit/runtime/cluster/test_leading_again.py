@@ -19,12 +19,14 @@ from penstock.kafka.errors import (
 )
 from penstock.kafka.membership import Joined
 from penstock.runtime.cluster import cluster as cluster_module
+from penstock.runtime.cluster import standing as standing_module
 from penstock.runtime.cluster.cluster import Cluster
-from penstock.runtime.cluster.leadership import Duties
+from penstock.runtime.cluster.leadership import Leadership
+from penstock.runtime.cluster.standing import Standing
 from penstock.runtime.errors import BadRequest, Conflict, InternalError, RequestError
 from penstock.runtime.running.runners import Runners
 from penstock.runtime.stores import config_store
-from penstock.runtime.stores.config_store import ConfigStore
+from penstock.runtime.stores.config_store import ConfigStore, Listener
 from waiting import eventually
 
 
@@ -57,7 +59,7 @@ def store(producer: Producer) -> ConfigStore:
 
 
 class Leading:
-    """The duties of a worker whose group may have lost it; counts how often it took over."""
+    """The leadership of a worker whose group may have lost it; counts how often it took over."""
 
     def __init__(self, store: ConfigStore) -> None:
         self._store = store
@@ -82,19 +84,19 @@ class Leading:
 
 
 @pytest.fixture
-def duties(store: ConfigStore) -> Leading:
+def leadership(store: ConfigStore) -> Leading:
     return Leading(store)
 
 
 @pytest.fixture
 def cluster(
-    store: ConfigStore, duties: Leading, monkeypatch: pytest.MonkeyPatch
+    store: ConfigStore, leadership: Leading, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Cluster]:
     monkeypatch.setattr(cluster_module, "RETRY_SECONDS", 0.01)
-    monkeypatch.setattr(cluster_module, "generation_of", lambda _: 1)
-    made = Cluster("workers", Runners(), lambda _: nullcontext())
-    made.duties = cast(Duties, duties)
-    store.on_unable = made.lead_again
+    monkeypatch.setattr(standing_module, "generation_of", lambda _: 1)
+    standing = Standing("workers")
+    made = Cluster(standing, Runners(), cast(Leadership, leadership), lambda _: nullcontext())
+    store.listen(Listener(unable=made.lead_again))
     made.joined(Joined("me", b""))
     made.elected()
     assert made.wait_until_settled(20)
@@ -119,7 +121,7 @@ def refused(store: ConfigStore) -> RequestError:
 def test_a_write_that_went_wrong(
     store: ConfigStore,
     producer: Producer,
-    duties: Leading,
+    leadership: Leading,
     cluster: Cluster,
     fault: KafkaFault,
     answer: type[RequestError],
@@ -132,12 +134,12 @@ def test_a_write_that_went_wrong(
     producer.fault = None
     eventually(store.leads, within=20, what="leading again")
     store.put_connector("c", {"name": "c"})
-    assert duties.taken == 2
+    assert leadership.taken == 2
     assert cluster.leading
 
 
 def test_what_kafka_never_takes_leaves_the_leader_as_able_as_it_was(
-    store: ConfigStore, producer: Producer, duties: Leading, cluster: Cluster
+    store: ConfigStore, producer: Producer, leadership: Leading, cluster: Cluster
 ) -> None:
     producer.fault = RecordRefused("MSG_SIZE_TOO_LARGE: too large")
     error = refused(store)
@@ -145,18 +147,18 @@ def test_what_kafka_never_takes_leaves_the_leader_as_able_as_it_was(
     assert "raise max.message.bytes of that topic" in str(error)
     producer.fault = None
     store.put_connector("c", {"name": "c"})
-    assert duties.taken == 1
+    assert leadership.taken == 1
 
 
 def test_a_worker_that_its_group_has_lost_does_not_lead_again(
-    store: ConfigStore, producer: Producer, duties: Leading, cluster: Cluster
+    store: ConfigStore, producer: Producer, leadership: Leading, cluster: Cluster
 ) -> None:
     """It would fence the one that leads now."""
-    duties.member = False
+    leadership.member = False
     producer.fault = OutcomeUnknown("frozen")
     refused(store)
-    assert duties.asked.wait(20)
+    assert leadership.asked.wait(20)
     cluster.deposed()
-    duties.member = True
-    assert cluster._work.submit(lambda: duties.taken).result(20) == 1
+    leadership.member = True
+    assert cluster._work.submit(lambda: leadership.taken).result(20) == 1
     assert not store.leads()

@@ -14,11 +14,13 @@ from penstock.engine.lease.lease import End, Limits, Report
 from penstock.engine.lease.tally import Tally
 from penstock.kafka.clients import Connection
 from penstock.kafka.errors import BrokerUnavailable
+from penstock.kafka.outages import Outages
 from penstock.runtime.config.worker_rules import Rules
 from penstock.runtime.errors import Conflict, InternalError
 from penstock.runtime.meters import streaks
 from penstock.runtime.meters.metrics import Metrics
 from penstock.runtime.plugins import Plugin, Plugins
+from penstock.runtime.running import standstill
 from penstock.runtime.running.scheduler import TURN, Next, Scheduler
 from penstock.runtime.running.source_runner import SourceRunner
 from penstock.runtime.running.task_leases import Ended
@@ -30,6 +32,14 @@ NAME, HERE = "numbers", "here:8083"
 TELLING: dict[str, Any] = {"tally": {}, "active": 0}
 FENCED = "LeaseLost: _FENCED: Producer fenced by another instance"
 CONVERTERS = {"key.converter": "JsonConverter", "value.converter": "JsonConverter"}
+
+
+@pytest.fixture(autouse=True)
+def outages(monkeypatch: pytest.MonkeyPatch) -> Outages:
+    """No broker is down, whatever clients of other tests in this process could not reach."""
+    known = Outages()
+    monkeypatch.setattr(standstill, "outages", known)
+    return known
 
 
 @pytest.fixture
@@ -291,6 +301,23 @@ def test_what_keeps_a_connector_waiting_is_told_and_the_pauses_grow(
     monkeypatch.setattr(runner, "_hand_out", lambda: Next(delay=0.5))
     assert runner.turn().delay == 0.5
     assert connector_trace(statuses) == ""
+
+
+def test_brokers_that_are_known_to_be_down_are_told_by_statuses_and_not_by_each_connector(
+    runner: SourceRunner,
+    statuses: StatusStore,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    outages: Outages,
+) -> None:
+    monkeypatch.setattr(runner, "_recover", failing(BrokerUnavailable("nobody answers")))
+    assert outages.complain("kafka:9092", "Connection refused"), "the log does not have it yet"
+    for _ in range(20):
+        runner.look()
+        runner.turn()
+    assert "nobody answers" in connector_trace(statuses)
+    told = [each for each in caplog.records if each.levelno >= logging.INFO]
+    assert not [each for each in told if "nobody answers" in each.getMessage()]
 
 
 def test_tasks_that_cannot_be_stored_are_told(context: MagicMock, statuses: StatusStore) -> None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import MagicMock
 
 import pytest
 
-from penstock.runtime.cluster.leadership import Duties
+from penstock.runtime.cluster.assignments import Assignments
 from penstock.runtime.errors import Conflict
-from penstock.runtime.running.connector_control import RESTART, RESUME, Hands
+from penstock.runtime.running.connector_control import RESTART, RESUME, ConnectorControl
 from penstock.runtime.running.restarts import RestartPlan
 from penstock.runtime.running.runners import Runners
 from penstock.runtime.states import Target
@@ -33,10 +34,10 @@ def roster() -> MagicMock:
 
 def test_what_has_moved_begins_here_no_more(context: MagicMock, roster: MagicMock) -> None:
     runners = Runners()
-    hands = Hands(context, runners, roster)
-    hands.do(RESUME, NAME)
+    control = ConnectorControl(context, runners, roster)
+    control.do(RESUME, NAME)
     with pytest.raises(Conflict, match="has left worker here:8083"):
-        hands.do(RESTART, NAME, PLAN.to_json())
+        control.do(RESTART, NAME, PLAN.to_json())
     assert runners.names() == []
     context.statuses.put_connector.assert_not_called()
     context.statuses.put_task.assert_not_called()
@@ -47,13 +48,14 @@ def test_tasks_of_what_is_not_to_run_are_not_stored(
     context: MagicMock, roster: MagicMock, target: Target | None
 ) -> None:
     nobody: Any = None
-    duties = Duties(context, roster, nobody, nobody, nobody, nobody)
-    duties.put_tasks(NAME, [{"file": "a"}], leading=True)
+    leader: Any = SimpleNamespace(leading=True)
+    assignments = Assignments("here:1", leader, context.configs, roster, nobody, nobody)
+    assignments.put_tasks(NAME, [{"file": "a"}])
     context.configs.put_tasks.assert_called_once_with(NAME, [{"file": "a"}])
     if target is None:
         context.configs.config.return_value = None
     else:
         context.configs.target.return_value = target
     with pytest.raises(Conflict, match="should no longer run"):
-        duties.put_tasks(NAME, [{"file": "b"}], leading=True)
+        assignments.put_tasks(NAME, [{"file": "b"}])
     context.configs.put_tasks.assert_called_once()

@@ -32,7 +32,7 @@ class Engine(MagicMock):
 
     def begin(self, _turn: Any, _wanted: Any, done: Callable[[TurnDone], None]) -> MagicMock:
         self.done = done
-        self.turn = MagicMock(waits=False, began=0.0)
+        self.turn = MagicMock(waits=False, heard=0.0)
         self.turn.where.return_value = "in the connector's build"
         return self.turn
 

@@ -39,8 +39,7 @@ def test_what_was_written_is_read() -> None:
 def test_listeners_hear_of_workers_and_of_connectors_that_are_given_away() -> None:
     roster = Roster()
     heard: list[str] = []
-    roster.on_worker = lambda: heard.append("worker")
-    roster.on_assignment = heard.append
+    roster.listen(on_worker=lambda: heard.append("worker"), on_assignment=heard.append)
     tell(roster, worker_record("a:1", Address("u", "m")), *assignment_records([("x", "a:1")]))
     assert heard == ["worker", "x"]
 

@@ -51,7 +51,7 @@ def test_what_is_not_late_is_shown(store: StatusStore, status: Status) -> None:
 
 def test_whoever_has_the_connector_shows_what_becomes_of_it(store: StatusStore) -> None:
     """Connectors move within a generation, too."""
-    store.owns = {"lines"}.__contains__
+    store.listen(owns={"lines"}.__contains__)
     failed = Status(State.FAILED, "next:8083", 7, "no such host")
     store.put_connector("lines", failed)
     assert store.connector("lines") == failed

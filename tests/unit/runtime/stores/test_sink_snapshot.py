@@ -105,7 +105,8 @@ def runner(kafka: FakeKafka, monkeypatch: pytest.MonkeyPatch) -> SinkRunner:
     runner = SinkRunner(context, "sink", config, Plugin(Nothing), ConfigDef())
     runner._tasks = [{}, {}]
     runner._connector = Nothing()
-    runner._doubts.settle(1)
+    with runner._unverified.verifying():
+        pass
     runner._group_metadata = b""
     runner._standing = STANDING
     monkeypatch.setattr(SinkRunner, "_questions", kafka)

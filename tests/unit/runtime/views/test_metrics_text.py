@@ -234,7 +234,7 @@ def test_a_task_that_has_taken_records_had_been_started(context: Context) -> Non
 
 
 def test_how_much_of_its_time_a_task_runs(context: Context, clock: Clock) -> None:
-    context.statuses.on_task = partial(context.metrics.note_state, HERE)
+    context.statuses.listen(on_task=partial(context.metrics.note_state, HERE))
     ratios = [
         f'kafka_connect_connector_task_{word}_ratio{{connector="out",task="0"}}'
         for word in ("running", "pause")
