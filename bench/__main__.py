@@ -27,7 +27,7 @@ USUAL = Scale()
 INTERRUPTED = 130
 DESCRIPTION = (
     "Measures rows, all of them unless some are named. `list` names them; `page` measures nothing "
-    f"and writes {PUBLISHED} from the results that are kept."
+    f"and writes the results that are kept into {PUBLISHED}, where other rows stay as they are."
 )
 
 console = Console(highlight=False, soft_wrap=True)
@@ -65,13 +65,14 @@ def _options() -> argparse.Namespace:
 
 
 def _publish(out: Path) -> int:
-    """Make the page anew from the results that are kept, with what bounds them as it is now."""
+    """Write the results that are kept into the page, with what bounds them as it is now."""
     stored = store.read(out, machine_facts(find_java()))
     if not stored["rows"]:
         console.print(f"There are no results of this machine in {out}. Measure first: make bench")
         return 1
     PUBLISHED.parent.mkdir(exist_ok=True)
-    report.replace(PUBLISHED, report.markdown(stored, BOUNDS))
+    page = PUBLISHED.read_text() if PUBLISHED.exists() else ""
+    report.replace(PUBLISHED, report.updated(page, stored, BOUNDS, ROWS))
     console.print(f"Wrote {PUBLISHED}")
     return 0
 

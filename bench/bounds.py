@@ -30,6 +30,7 @@ BOUNDS: dict[str, str] = {
     "mirror": "Not examined yet.",
     "objects-to-topic-1": "Not examined yet.",
     "objects-to-topic-2": "Not examined yet.",
+    "spark-objects-to-topic": "Not examined yet.",
     "objects-by-record": "Not examined yet.",
     "topic-to-objects": "Not examined yet.",
     "latency-active": "The task's pause of at most 50 ms between polls, then a transaction's two "
@@ -43,6 +44,7 @@ BOUNDS: dict[str, str] = {
     "trickle-sinks-100": _SINKS,
     "trickle-sinks-500": _SINKS,
     "active-and-trickle": "Two cores: what the busy connector, its client and the broker leave.",
+    "a-thousand": "Of memory the clients of the trickling ones: a producer with its threads each.",
     "start-up": "Python's imports and the joining of the worker group; with a broker of its own, "
     "the broker's start. Spark is not started before the first turn.",
     "memory-after-start": "Python with Arrow and the Kafka client; Spark is not there yet.",
@@ -79,4 +81,5 @@ BOUNDS: dict[str, str] = {
     "spark-files-to-topic": "Not examined yet.",
     "spark-topic-to-files": "Not examined yet.",
     "spark-topic-to-parquet": "Not examined yet.",
+    "frame-turn-cost": "Not examined yet.",
 }

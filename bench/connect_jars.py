@@ -25,11 +25,13 @@ def _kafkas(*names: str) -> list[Module]:
     return [("org.apache.kafka", name, VERSION) for name in names]
 
 
-def _ivy_xml(modules: Sequence[Module], more: str = "") -> str:
+def _ivy_xml(modules: Sequence[Module], alone: Sequence[Module] = ()) -> str:
+    """``alone`` come without what they depend on."""
     dependencies = "\n".join(
-        f'    <dependency org="{organisation}" name="{name}" rev="{version}" '
-        f'conf="{CONFIGURATION}->default"{more}/>'
-        for organisation, name, version in modules
+        [
+            *(_dependency(module) for module in modules),
+            *(_dependency(module, ' transitive="false"') for module in alone),
+        ]
     )
     return f"""\
 <ivy-module version="2.0">
@@ -44,13 +46,21 @@ def _ivy_xml(modules: Sequence[Module], more: str = "") -> str:
 """
 
 
+def _dependency(module: Module, more: str = "") -> str:
+    organisation, name, version = module
+    return (
+        f'    <dependency org="{organisation}" name="{name}" rev="{version}" '
+        f'conf="{CONFIGURATION}->default"{more}/>'
+    )
+
+
 KAFKA_CONNECT = JarSet(
     "The jars of Kafka Connect", (CONFIGURATION,), _ivy_xml(_kafkas(*MODULES)), megabytes=35
 )
 MIRROR_MAKER = JarSet(
     "The jars of MirrorMaker 2",
     (CONFIGURATION,),
-    _ivy_xml(_kafkas(*MIRROR_MODULES), ' transitive="false"'),
+    _ivy_xml((), alone=_kafkas(*MIRROR_MODULES)),
     megabytes=1,
 )
 
@@ -78,6 +88,25 @@ DEBEZIUM = JarSet(
     ),
     megabytes=40,
 )
+S3A = JarSet(
+    "The jars with which Spark reads S3",
+    (CONFIGURATION,),
+    _ivy_xml(
+        (
+            ("software.amazon.awssdk", "s3", "2.25.70"),
+            ("software.amazon.awssdk", "s3-transfer-manager", "2.25.70"),
+            ("software.amazon.awssdk", "sts", "2.25.70"),
+        ),
+        # Hadoop's own file asks for all of Amazon's client, 600 MB: those are the parts it uses.
+        alone=[("org.apache.hadoop", "hadoop-aws", "3.4.1")],
+    ),
+    megabytes=15,
+)
+OF_SPARK = (
+    *("slf4j-", "commons-", "httpc", "netty-buffer", "netty-codec", "netty-common"),
+    *("netty-handler", "netty-resolver", "netty-transport"),
+)
+"""Jars that come with Amazon's client, and with Spark."""
 OF_THE_WORKER = ("jackson-", "connect-", "kafka-clients-", "slf4j-")
 """Jars that come with Debezium, but have to be the worker's own."""
 
@@ -112,3 +141,9 @@ def postgres_driver(java: Java, progress: Progress) -> Path:
     """The jar with which Java reaches PostgreSQL."""
     (jar,) = (ensure_folder(DEBEZIUM, java, progress) / CONFIGURATION).glob("postgresql-*.jar")
     return jar
+
+
+def s3_jars(java: Java, progress: Progress) -> list[Path]:
+    """The jars with which Spark reads ``s3a://``."""
+    jars = (ensure_folder(S3A, java, progress) / CONFIGURATION).glob("*.jar")
+    return [jar for jar in jars if not jar.name.startswith(OF_SPARK)]

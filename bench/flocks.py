@@ -32,6 +32,7 @@ class Flock:
         self._folder: Path = bed.folder / bed.name("flock")
         self._folder.mkdir()
         self.size = 0
+        self.names: list[str] = []
 
     def grow_to(self, size: int) -> None:
         """Create more connectors, and return once the lines of every one are delivered."""
@@ -42,12 +43,16 @@ class Flock:
             finally:
                 pool.shutdown(cancel_futures=True)
         self.size = size
+        self.names = [self._name(number) for number in range(size)]
+
+    def _name(self, number: int) -> str:
+        return f"{self._folder.name}-{number}"
 
     def _create(self, number: int) -> None:
         file = self._folder / f"{number}.txt"
         file.write_text("a line\n" * LINES)
         config = {**SOURCE, "file": str(file), "topic": self._topic.name}
-        self._worker.create(f"{self._folder.name}-{number}", config)
+        self._worker.create(self._name(number), config)
 
     def _wait_for(self, size: int, created: Sequence[Future[None]]) -> None:
         began = told = time.monotonic()

@@ -61,6 +61,30 @@ def memory_bytes(root: int) -> int:
     return sum(_share(process) for process in processes(root))
 
 
+def threads(root: int) -> int:
+    """How many threads the tree has."""
+    return sum(map(_threads, processes(root)))
+
+
+def open_files(root: int) -> int:
+    """How many file descriptors the tree has open: files, sockets, pipes and the like."""
+    return sum(map(_descriptors, processes(root)))
+
+
+def _threads(process: psutil.Process) -> int:
+    try:
+        return int(process.num_threads())
+    except psutil.Error:  # it has just ended
+        return 0
+
+
+def _descriptors(process: psutil.Process) -> int:
+    try:
+        return int(process.num_fds())
+    except psutil.Error:
+        return 0
+
+
 def _share(process: psutil.Process) -> int:
     try:
         return _pss(Path(f"/proc/{process.pid}/smaps_rollup").read_text())

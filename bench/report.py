@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -50,9 +50,23 @@ def table(name: str, result: Mapping[str, Any]) -> Table:
 
 def markdown(stored: Stored, bounds: Mapping[str, str]) -> str:
     """All rows as a page."""
+    return _page(stored, _new_sections(stored, bounds).values())
+
+
+def updated(page: str, stored: Stored, bounds: Mapping[str, str], every: Iterable[str]) -> str:
+    """A page with the rows in ``stored`` anew. Others stay as they are, with date and processor."""
+    parts = {**_sections(page), **_new_sections(stored, bounds)}
+    return _page(stored, [parts[name] for name in every if name in parts])
+
+
+def _page(stored: Stored, parts: Iterable[str]) -> str:
     facts = "".join(f"- {key}: {value}\n" for key, value in stored["machine"].items())
-    parts = [_section(name, row, bounds.get(name, "")) for name, row in stored["rows"].items()]
     return f"{HEADER}\n{facts}\n" + "\n".join(parts)
+
+
+def _sections(page: str) -> dict[str, str]:
+    _, *parts = page.split("\n## ")
+    return {part.split(":")[0]: f"## {part.strip()}\n" for part in parts}
 
 
 def write(folder: Path, stored: Stored, page: str) -> None:
@@ -69,18 +83,28 @@ def replace(path: Path, text: str) -> None:
     part.replace(path)
 
 
-def _section(name: str, row: Mapping[str, Any], bound: str) -> str:
+def _new_sections(stored: Stored, bounds: Mapping[str, str]) -> dict[str, str]:
+    processor = stored["machine"].get("processor", "an unknown processor")
+    return {
+        name: _section(name, row, bounds.get(name, ""), processor)
+        for name, row in stored["rows"].items()
+    }
+
+
+def _section(name: str, row: Mapping[str, Any], bound: str, processor: str) -> str:
     cells = [COLUMNS, tuple("---" for _ in COLUMNS), *lines_of(row)]
     lines = "".join(f"| {' | '.join(line)} |\n" for line in cells)
     notes = "".join(f"- {note}\n" for note in (*row["notes"], *([bound] if bound else [])))
-    return f"## {heading(name, row)}\n\n{lines}\nMeasured {row['measured']}.\n\n{notes}"
+    measured = f"Measured {row['measured']} on {processor}."
+    return f"## {heading(name, row)}\n\n{lines}\n{measured}\n\n{notes}"
 
 
 HEADER = """\
 # Benchmarks
 
-Made by `make bench`; one row again with `make bench ROW=<name>`. Everything runs on one machine
-and one broker, ours and theirs in turns. A median is that of the rounds; the spread is highest
+Made by `make bench`; one row again with `make bench ROW=<name>`. The sides of a row run
+on one machine and one broker, ours and theirs in turns; another row may be from another day and
+processor, so compare only within a row. A median is that of the rounds; the spread is highest
 less lowest, as a part of the median. A rate counts from the moment at which the request to create
 the connector was answered until the last record is visible, and after every run the records are
 counted.

@@ -5,8 +5,8 @@
 Says that it is ready; answers ``projection IN OUT`` and ``join IN TABLE OUT`` once the query has
 been started, ``many N IN OUT`` once N queries over as many topics run, ``files FOLDER TOPIC``,
 ``texts TOPIC FOLDER``, ``parquet TOPIC FOLDER`` and ``table TOPIC DATABASE TABLE MODE`` likewise,
-and ``stop`` once they have ended. A batch that is tried again is written to Kafka again: that
-output is at least once.
+``s3 URL KEY SECRET`` once ``s3a://`` is that endpoint, and ``stop`` once they have ended. A batch
+that is tried again is written to Kafka again: that output is at least once.
 """
 
 from __future__ import annotations
@@ -80,6 +80,14 @@ class Queries:
     def files(self, folder: str, target: str) -> None:
         """The lines of the text files of a folder."""
         self._write(self._spark.readStream.text(folder), target)
+
+    def s3(self, url: str, key: str, secret: str) -> None:
+        """Where folders of ``s3a://`` are."""
+        hadoop = self._spark._jsc.hadoopConfiguration()
+        given = {"endpoint": url, "access.key": key, "secret.key": secret}
+        plain = {"path.style.access": "true", "connection.ssl.enabled": "false"}
+        for name, value in {**given, **plain, "endpoint.region": "us-east-1"}.items():
+            hadoop.set(f"fs.s3a.{name}", value)
 
     def texts(self, source: str, folder: str) -> None:
         """Values as lines of text files."""

@@ -72,6 +72,10 @@ class Trickle(ABC):
         self.late += late
         return percentile(late, 0.5)
 
+    def drain(self, seconds: float) -> None:
+        """Take what arrives for so long, and measure nothing."""
+        self._received(seconds)
+
     def cost(self) -> str:
         """What it took, for people."""
         return (
@@ -137,10 +141,11 @@ class SourceTrickle(Trickle):
         self._consumer = self._topic.reader(at_end=True)
         folder = _folder(bed, "sources")
         self._files = [folder / f"{number}.txt" for number in range(size)]
-        for number, file in enumerate(self._files):
+        self.names = [f"{folder.name}-{number}" for number in range(size)]
+        for name, file in zip(self.names, self._files, strict=True):
             file.write_text("")
             config = {**SOURCE, "file": str(file), "topic": self._topic.name}
-            worker.create(f"{folder.name}-{number}", config)
+            worker.create(name, config)
 
     def _feed(self, number: int, line: bytes) -> None:
         with self._files[number].open("ab", buffering=0) as file:

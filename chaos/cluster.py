@@ -1,4 +1,4 @@
-"""The REST API of a cluster whose workers come and go: whoever answers will do."""
+"""The REST API of a cluster whose workers come and go: any that answers will do."""
 
 from __future__ import annotations
 

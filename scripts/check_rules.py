@@ -37,7 +37,7 @@ class Mutation:
 MUTATIONS = (
     Mutation(
         "1a",
-        "nobody is fenced",
+        "no producer is fenced",
         "kafka/transactions.py",
         "    ids = list(transactional_ids)\n",
         "    ids: list[str] = []\n",

@@ -1,4 +1,4 @@
-"""Edits of a copy of the source, for whoever checks that a check can fail."""
+"""Edits of a copy of the source, for checks that a check can fail."""
 
 from __future__ import annotations
 

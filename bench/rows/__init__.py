@@ -19,11 +19,13 @@ from bench.rows import (
     sql_queries,
     start_up,
     tables,
+    thousand,
     topic_to_file,
     topic_to_index,
     topic_to_objects,
     transformed,
     trickle,
+    turn_cost,
 )
 
 FAMILIES = (
@@ -37,6 +39,7 @@ FAMILIES = (
     topic_to_objects,
     latency,
     trickle,
+    thousand,
     start_up,
     memory,
     idle,
@@ -47,5 +50,6 @@ FAMILIES = (
     sql_queries,
     many_queries,
     by_hand,
+    turn_cost,
 )
 ROWS: dict[str, Row] = {row.name: row for family in FAMILIES for row in family.ROWS}

@@ -16,11 +16,11 @@ from bench.rounds import interleaved
 from bench.row import Row
 from bench.s3_server import S3Server
 from penstock.plugins.objects.source_connector import ObjectSourceConnector
-from penstock.plugins.objects.source_listing import PAGE, Page
+from penstock.plugins.objects.source_listing import PAGE
 from penstock.plugins.objects.source_marks import Mark
 from penstock.plugins.objects.source_offsets import mark_partition
 from penstock.plugins.objects.source_plan import ORDER
-from penstock.plugins.objects.source_search import Search
+from penstock.plugins.objects.source_search import Page, Search
 from penstock.plugins.objects.store import open_storage
 from penstock.plugins.objects.stored_objects import ListedObject
 from penstock.sdk.offsets import OffsetReader

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from bench import store
-from bench.report import figure, markdown, write
+from bench.report import figure, markdown, updated, write
 from bench.results import RowResult, Target
 from bench.row import Row
 
@@ -85,3 +85,20 @@ def test_figures_of_another_machine_are_not_mixed_in(tmp_path):
     stored = store.with_row(store.read(tmp_path, MACHINE), row("copy"), RESULT, ["copy"])
     write(tmp_path, stored, "page")
     assert store.read(tmp_path, {"cores": "4"}) == {"machine": {"cores": "4"}, "rows": {}}
+
+
+def test_rows_that_were_not_measured_again_stay_on_the_page_with_their_processor() -> None:
+    row = {"title": "T", "unit": "s", "measured": "then", "sides": {}, "notes": ["N"]}
+    first = markdown({"machine": {"processor": "X"}, "rows": {"a": row, "c": row}}, {})
+    again = {
+        "machine": {"processor": "Y", "cores": "4"},
+        "rows": {"b": row, "c": {**row, "measured": "now"}},
+    }
+    page = updated(first, again, {}, ["a", "b", "c"])
+    named = [line for line in page.splitlines() if line.startswith(("## ", "Measured", "- cores"))]
+    assert named == [
+        "- cores: 4",
+        *("## a: T, s", "Measured then on X."),
+        *("## b: T, s", "Measured then on Y."),
+        *("## c: T, s", "Measured now on Y."),
+    ]
