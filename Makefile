@@ -78,7 +78,7 @@ fmt: setup ## format the code and repair what ruff can repair
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-lock: ## resolve requirements/lock.txt anew from pyproject.toml (needs the network, takes minutes)
+lock: ## resolve requirements/lock.txt again from pyproject.toml (needs the network, takes minutes)
 	@scripts/lock.sh
 
 clean: ## remove .venv, caches and build outputs (nothing outside this folder)

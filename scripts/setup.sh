@@ -214,7 +214,7 @@ install_project() {
         --no-deps --no-build-isolation --no-index -e .
 }
 
-# Spark starts Python workers over and over: without bytecode each start compiles anew. pip
+# Spark starts Python workers over and over: without bytecode each start compiles again. pip
 # writes it unless its environment says not to (PIP_NO_COMPILE, a pip.conf).
 compile_if_missing() {
     local site

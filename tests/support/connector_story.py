@@ -29,6 +29,7 @@ def tell(typed: Typing, client: ConnectClient, topics: Topics, name: str, folder
     eventually(lambda: (folder / "out.txt").read_text() == LINES, what="lines", within=60)
     _show(typed, client, source, sink, name)
     _change(typed, client, source, lines)
+    _shipped(typed, f"{name}-more", name, folder)
     _refuse(typed, source, sink)
     _drop(typed, client, topics, source, sink, name)
 
@@ -109,6 +110,38 @@ def _change(typed: Typing, client: ConnectClient, source: str, lines: Path) -> N
     typed(f"RESUME CONNECTOR {source}; RESTART CONNECTOR {source} INCLUDE TASKS;")
 
 
+def _shipped(typed: Typing, more: str, topic: str, folder: Path) -> None:
+    """What KLIP-7 has no words for, in ksqlDB's grammar and ours."""
+    info, offsets = typed.home.connect.info, typed.home.connect.offsets
+    create = (
+        f"CREATE SINK CONNECTOR IF NOT EXISTS {more} WITH ('connector.class' = '{SINK}', "
+        f"'topics' = '{topic}', 'file' = '{folder}/more.txt', 'errors.log.enable' = true);"
+    )
+    assert f"Created connector {more}" in typed(create)
+    assert f"Warning: Connector {more} already exists" in typed(create)
+    running = [more, "SINK", SINK, "RUNNING (1/1 tasks RUNNING)"]
+    eventually(lambda: running in _cells(typed("SHOW CONNECTORS;")), what="a task", within=60)
+    eventually((folder / "more.txt").exists, what="its file", within=60)
+    written = (folder / "more.txt").read_text
+    eventually(lambda: written().startswith(LINES), what="lines", within=60)
+    assert more not in typed("SHOW SOURCE CONNECTORS;")
+    typed(f"ALTER CONNECTOR {more} UNSET ('errors.log.enable');")
+    eventually(lambda: "errors.log.enable" not in info(more)["config"], what="the change")
+    typed(f"RESTART CONNECTOR {more} INCLUDE TASKS ONLY FAILED; STOP CONNECTOR {more};")
+    eventually(
+        lambda: [more, "SINK", SINK, "STOPPED"] in _cells(typed("SHOW SINK CONNECTORS;")),
+        what="STOPPED",
+        within=60,
+    )
+    eventually(lambda: len(offsets(more)) == 1, what="its offset", within=60)
+    partition = f'{{"kafka_topic": "{topic}", "kafka_partition": 0}}'
+    typed(f"ALTER CONNECTOR {more} OFFSETS PARTITION '{partition}' TO NULL;")
+    assert offsets(more) == []
+    dropped = typed(f"DROP EXTERNAL SINK {more};")
+    assert dropped == f"\n{RULE}\nSINK DROPPED\n{RULE}\n", "it was stopped, so without TERMINATE"
+    assert f"Connector '{more}' does not exist" in typed(f"DROP CONNECTOR IF EXISTS {more};")
+
+
 def _refuse(typed: Typing, source: str, sink: str) -> None:
     with pytest.raises(SqlError, match="already exists"):
         typed(f"CREATE SOURCE CONNECTOR {source} WITH (connector.class={SOURCE});")
@@ -118,6 +151,8 @@ def _refuse(typed: Typing, source: str, sink: str) -> None:
         typed(f"CREATE SOURCE CONNECTOR {source}-2 WITH (connector.class=a.FileStreamSource);")
     with pytest.raises(SqlError, match=f"{sink} is a sink"):
         typed(f"DROP EXTERNAL SOURCE {sink} TERMINATE;")
+    with pytest.raises(SqlError, match="There is no stream or table nothing"):
+        typed(f"CREATE EXTERNAL SINK {sink}-2 FROM nothing WITH (connector.class={SINK}, file=/x);")
     with pytest.raises(SqlError, match="Add TERMINATE"):
         typed(f"DROP EXTERNAL SINK {sink};")
     with pytest.raises(PenstockError):  # Kafka Connect's own refusal: it runs

@@ -20,7 +20,7 @@ from penstock.kafka import clients, groups, topics, transactions
 from penstock.kafka.clients import Connection
 from penstock.kafka.column_consumer import ColumnConsumer
 from penstock.kafka.errors import KafkaFault
-from penstock.kafka.membership import Membership
+from penstock.kafka.membership import GroupMember
 from penstock.kafka.transactions import GroupOffsets, Transactions
 
 TOPIC = "every-request"
@@ -149,7 +149,7 @@ def main() -> None:
     gc.set_threshold(50)
     connection = Connection(sys.argv[1])
     topics.ensure_topic(clients.admin(connection), TOPIC, partitions=1)
-    membership = Membership(
+    membership = GroupMember(
         connection,
         "workers",
         TOPIC,

@@ -7,14 +7,12 @@ from penstock.runtime.worker import Worker
 
 def resting(worker: Worker, name: str) -> bool:
     """Whether the connector runs here, no lease of it runs now and none is to be reported."""
-    cluster = worker.herder._cluster
-    runner = None if cluster is None else cluster.runners.runner(name)
+    runner = worker.herder._cluster.runners.runner(name)
     return runner is not None and runner._leases.idle and not runner._activity.locked()
 
 
 def finish(worker: Worker, name: str) -> None:
     """Ask the connector's leases to end: by themselves they would only do so after 10 dry s."""
-    cluster = worker.herder._cluster
-    runner = None if cluster is None else cluster.runners.runner(name)
+    runner = worker.herder._cluster.runners.runner(name)
     if runner is not None:
         runner._leases.finish()

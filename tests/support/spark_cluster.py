@@ -19,13 +19,14 @@ from waiting import eventually
 
 HOME = Path(pyspark.__file__).parent
 DEPLOY = "org.apache.spark.deploy"
-WORKERS = 2
+WORKERS, CORES = 2, 2
 
 
 class SparkCluster:
-    """A master and two workers with two cores each."""
+    """A master and some workers, by default two with two cores each."""
 
-    def __init__(self, folder: Path, java: Java) -> None:
+    def __init__(self, folder: Path, java: Java, workers: int, cores: int) -> None:
+        self._count, self._cores = workers, cores
         self.address = f"spark://127.0.0.1:{free_port()}"
         self._folder, self._java = folder, java
         self._workers: list[subprocess.Popen[bytes]] = []
@@ -37,12 +38,12 @@ class SparkCluster:
         self._begin(stack, "master", f"{DEPLOY}.master.Master", *here, "--port", port)
         log = self._folder / "master.log"
         eventually(lambda: "elected leader" in log.read_text(), what="a Spark master")
-        for number in range(WORKERS):
-            room = ["-c", "2", "-m", "1g", "-d", str(self._folder / f"work-{number}")]
+        for number in range(self._count):
+            room = ["-c", str(self._cores), "-m", "1g", "-d", str(self._folder / f"work-{number}")]
             main = f"{DEPLOY}.worker.Worker"
             worker = self._begin(stack, f"spark-{number}", main, *here, *room, self.address)
             self._workers.append(worker)
-        for number in range(WORKERS):
+        for number in range(self._count):
             eventually(partial(self._registered, number), what=f"Spark worker {number}")
 
     def _registered(self, number: int) -> bool:
@@ -78,10 +79,12 @@ class SparkCluster:
 
 
 @contextmanager
-def spark_cluster(folder: Path, java: Java) -> Iterator[SparkCluster]:
+def spark_cluster(
+    folder: Path, java: Java, *, workers: int = WORKERS, cores: int = CORES
+) -> Iterator[SparkCluster]:
     """A cluster for the length of a ``with`` block."""
     with ExitStack() as stack:
-        cluster = SparkCluster(folder, java)
+        cluster = SparkCluster(folder, java, workers, cores)
         cluster.start(stack)
         yield cluster
 

@@ -34,7 +34,7 @@ CommandConfig = Annotated[
     ),
 ]
 
-__all__ = ["BootstrapServers", "CommandConfig", "connection_to", "reached"]
+__all__ = ["BootstrapServers", "CommandConfig", "connection_to", "reached", "settings_in"]
 
 
 def reached(bootstrap_servers: str | None, command_config: Path | None) -> Connection:
@@ -50,7 +50,7 @@ def connection_to(bootstrap_servers: str | None, command_config: Path | None) ->
     from penstock.kafka.clients import Connection
 
     quieten()
-    given = _properties(command_config)
+    given = settings_in(command_config)
     servers = find_bootstrap_servers(bootstrap_servers or given.pop("bootstrap.servers", None))
     return Connection(servers, _settings(given))
 
@@ -61,7 +61,8 @@ def quieten() -> None:
         logging.getLogger(name).addHandler(logging.NullHandler())
 
 
-def _properties(file: Path | None) -> dict[str, str]:
+def settings_in(file: Path | None) -> dict[str, str]:
+    """What the file of --command-config says."""
     if file is None:
         return {}
     return read_properties(file, what="the settings in", option="--command-config")

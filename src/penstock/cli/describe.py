@@ -21,6 +21,7 @@ from penstock.cli.output import (
     print_table,
     styled,
 )
+from penstock.cli.plugin_examples import plugin_example
 
 if TYPE_CHECKING:
     from penstock.client import ConnectClient
@@ -79,12 +80,14 @@ def describe_plugin(
     url: Url = None,
     output: Output = Format.TABLE,
 ) -> None:
-    """Show the config keys of a plugin."""
+    """Show the config keys of a plugin and, if it is installed here, an example."""
     with connect(url) as client:
         keys = client.plugin_config(name)
     if print_objects(output, keys):
         return
     print_table(["Key", "Type", "Default", "What it is"], [_key_row(key) for key in keys])
+    if example := plugin_example(name):
+        _section(console(), "Example", example.splitlines())
 
 
 def _key_row(key: dict[str, Any]) -> list[str]:

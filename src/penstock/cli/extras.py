@@ -8,7 +8,7 @@ _CONDITIONAL = re.compile(r"([A-Za-z0-9._-]+)[^;]*;.*\bextra == ['\"]([a-z0-9-]+
 
 
 def extra_with(module: str) -> str | None:
-    """The extra that needs the package of this name; None if none does, or nobody knows."""
+    """The extra that needs the package of this name; None if none does, or if that is not known."""
     from importlib.metadata import PackageNotFoundError, requires
 
     try:

@@ -9,6 +9,7 @@ from penstock.consumers.sweeper import SWEEP_SECONDS, Sweeper
 from penstock.kafka.clients import Connection
 from penstock.rest import RestServer, create_app, listen
 from penstock.rest.access.protection import Protection
+from penstock.rest.access.starting_herder import StartingHerder
 from penstock.rest.consumers_api import ConsumersApi
 from penstock.rest.herder_api import HerderApi
 from penstock.rest.sql.api import SqlApi
@@ -52,9 +53,11 @@ class Service:
             config, embedded_kafka_port=kafka_port, worker_id=address, tls=rest.tls
         )
         consumers = ConsumersApi(self._connection, self._own_topics)
-        app = create_app(self.worker.herder, rest.host_names, protection, consumers, self._sql)
+        app = create_app(
+            StartingHerder(self.worker), rest.host_names, protection, consumers, self._sql
+        )
         self._app = app
-        self._sweeper = Sweeper(self._connection, self.worker.herder.leads, SWEEP_SECONDS)
+        self._sweeper = Sweeper(self._connection, self.worker.leads, SWEEP_SECONDS)
         self.rest = RestServer(app, host, port, listener, rest.tls)
 
     @property
@@ -75,7 +78,8 @@ class Service:
 
     def _sql(self, herder: HerderApi) -> SqlApi:
         spark = lambda: self.worker.spark()  # noqa: E731, PLW0108 (only a query needs it)
-        return SqlApi(herder, self._connection, spark, self._own_topics)
+        properties = self.worker.config.properties
+        return SqlApi(herder, self._connection, spark, self._own_topics, properties=properties)
 
     def serve(self) -> None:
         """Answer requests; health says that the worker is starting."""

@@ -98,6 +98,10 @@ def test_describe_plugin(run: Run, worker: Mock) -> None:
     worker.plugin_config.return_value = [{"name": "file", "type": "STRING", **needed}]
     assert "Where [it] is." in run("describe", "plugin", "P").out
     assert json.loads(run("describe", "plugin", "P", "-o", "json").out)[0]["name"] == "file"
+    assert "Example" not in run("describe", "plugin", "P").out
+    shown = run("describe", "plugin", "MirrorSource").out
+    example = json.loads(shown[shown.index("    {\n") :])
+    assert example["config"]["source.cluster.alias"] == "paris"
 
 
 class Stranger(BaseHTTPRequestHandler):

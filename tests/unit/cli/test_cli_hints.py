@@ -116,6 +116,17 @@ def every_command(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[st
 
 
 @pytest.mark.parametrize("path", list(every_command(ROOT)), ids=" ".join)
+def test_one_letter_and_the_same_forms_for_output(path: tuple[str, ...]) -> None:
+    command = ROOT
+    for word in path:
+        command = command.commands[word]
+    for option in command.params:
+        if "--output" in option.opts:
+            assert "-o" in option.opts
+            assert {"table", "jsonl"} <= {form.value for form in type(option.default)}
+
+
+@pytest.mark.parametrize("path", list(every_command(ROOT)), ids=" ".join)
 def test_help_on_80_columns(
     run: Run, monkeypatch: pytest.MonkeyPatch, path: tuple[str, ...]
 ) -> None:

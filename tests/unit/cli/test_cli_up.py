@@ -25,10 +25,13 @@ from penstock.rest.herder_api import HerderApi
 
 class Worker:
     def __init__(self, config, *, embedded_kafka_port=None, worker_id="", tls=None):
+        self.config = types.SimpleNamespace(properties={})
         self.herder = create_autospec(HerderApi, instance=True)
-        self.herder.leads = lambda: False
+        self.own, self.started = self.herder, True
         self.herder.health.return_value = ("starting", "not yet")
         self.bootstrap_servers = ""
+    def leads(self):
+        return False
     def start(self, progress):
         progress("pretending")
         time.sleep(float(os.environ.get("FAKE_START", "0")))

@@ -1,4 +1,4 @@
-"""The code in CONTRIBUTING.md works: a connector, a converter and a transform."""
+"""The code in CONTRIBUTING.md works: a connector, a converter, transforms, a config provider."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from penstock.sdk import OffsetReader, RecordError, Schema, record_batch, to_field
+from penstock.sdk import SCHEMALESS, OffsetReader, RecordError, Schema, record_batch, to_field
 
 GUIDE = (Path(__file__).parents[3] / "CONTRIBUTING.md").read_text()
 BLOCKS = re.findall(r"^```python\n(.*?)^```", GUIDE, re.DOTALL | re.MULTILINE)
@@ -20,8 +20,9 @@ BLOCKS = re.findall(r"^```python\n(.*?)^```", GUIDE, re.DOTALL | re.MULTILINE)
 
 @pytest.fixture
 def module(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The one block that defines the class a test is about."""
-    (code,) = (block for block in BLOCKS if f"class {request.param}(" in block)
+    """The one block that defines what a test is about."""
+    defined = (f"class {request.param}(", f"def {request.param}(")
+    (code,) = (block for block in BLOCKS if any(each in block for each in defined))
     module = ModuleType("of_the_guide")
     monkeypatch.setitem(sys.modules, module.__name__, module)
     exec(compile(code, "CONTRIBUTING.md", "exec"), module.__dict__)  # noqa: S102 (our own text)
@@ -69,3 +70,28 @@ def test_the_transform_drops_what_it_says(module: Any) -> None:
     transform.configure({})
     batch = record_batch("t", pa.array(["a", None, "c"]), offset=pa.array([7, 8, 9]))
     assert transform.apply(batch).column("offset").to_pylist() == [7, 9]
+
+
+@pytest.mark.parametrize("module", ["VaultProvider"], indirect=True)
+def test_the_config_provider_asks_its_service(module: Any) -> None:
+    module.look_up = lambda *asked: " ".join(asked)
+    provider = module.VaultProvider()
+    provider.configure({"address": "https://vault"})
+    assert provider.get("db", "password") == "https://vault db password"
+
+
+@pytest.mark.parametrize("module", ["redacted"], indirect=True)
+def test_the_functions_are_transforms(module: Any) -> None:
+    keyed = module.only_keyed()
+    keyed.configure({})
+    batch = record_batch("t", pa.array(["a", "b"]), key=pa.array([None, "k"]))
+    assert keyed.apply(batch).column("value").to_pylist() == ["b"]
+    made = module.redacted()
+    made.configure({"field": "name"})
+    redacted = pickle.loads(pickle.dumps(made))  # noqa: S301 (our own)
+    texts = pa.array(['{"name":"Ann"}', '{"n":1}', None])
+    values = pa.ExtensionArray.from_storage(SCHEMALESS.type, texts)
+    changed = redacted.apply(record_batch("t", values, value_field=SCHEMALESS))
+    assert changed.column("value").storage.to_pylist() == ['{"name":"***"}', '{"n":1}', None]
+    told = [{"key": "redacted", "value": b"true"}]
+    assert changed.column("headers").to_pylist() == [told, None, None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from functools import cache
 from pathlib import Path
@@ -25,7 +26,10 @@ DOCUMENTS = [
         "SECURITY.md",
         "CHANGELOG.md",
         "docs/metrics.md",
+        "docs/connectors.md",
+        "docs/databases.md",
         "docs/mirror.md",
+        "docs/object-sink.md",
         "docs/schema-registry.md",
         "docs/settings.md",
         "docs/kafka-connect.md",
@@ -160,6 +164,24 @@ def test_modules_and_symbols_of_the_architecture_exist(name: str) -> None:
     ]
     assert len(modules) > 4
     assert (missing, unknown) == ([], [])
+
+
+def test_members_and_tests_of_the_architecture_exist() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    members: dict[str, set[str]] = {}
+    for file in SOURCE.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.ClassDef):
+                inside = members.setdefault(node.name, set())
+                inside.update(n.name for n in ast.walk(node) if isinstance(n, ast.FunctionDef))
+                inside.update(n.id for n in ast.walk(node) if isinstance(n, ast.Name))
+    symbols = re.findall(r"`([A-Z][A-Za-z]+)\.(\w+)(?:\([^`]*\))?`", text)
+    unknown = [f"{cls}.{name}" for cls, name in symbols if name not in members.get(cls, ())]
+    tests = "\n".join(file.read_text() for file in (ROOT / "tests").rglob("test_*.py"))
+    named = re.findall(r"`(test_\w+)`", text)
+    missing = [name for name in named if f"def {name}(" not in tests]
+    assert len(named) > 20
+    assert (unknown, missing) == ([], [])
 
 
 def test_every_room_and_sub_room_is_in_the_architecture() -> None:

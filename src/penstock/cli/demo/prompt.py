@@ -24,7 +24,7 @@ class Prompt:
 
     def __call__(self, statement: str) -> str:
         """Run one statement; what it answered, as printed."""
-        # A scratch folder's name tells nobody anything, and lines stay short without it.
+        # A scratch folder's name says nothing, and lines stay short without it.
         shown = _PATH.sub("${file:", statement)
         self._out.print(f"\nsql> {shown}", markup=False, style="bold", soft_wrap=True)
         self._told = []
