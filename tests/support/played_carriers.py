@@ -50,8 +50,10 @@ class PlayedLease:
 class PlayedCarrier:
     """A carrier in a thread."""
 
-    def __init__(self, hub: Hub, link: Link, *, secret: str | None = None) -> None:
-        patience = Patience(unanswered=1.0, ending=0.2)
+    def __init__(
+        self, hub: Hub, link: Link, *, secret: str | None = None, unanswered: float = 10.0
+    ) -> None:
+        patience = Patience(unanswered=unanswered, ending=0.2)
         summons = Summons(hub.address, link.carrier, secret or link.secret, patience)
         self.left = threading.Event()
         """Set when it would have ended its process."""
@@ -88,19 +90,24 @@ class PlayedJob:
         self.link = link
         self.carrier = PlayedCarrier(hub, link)
         self.cancelled = False
+        self.running = True
+        """Whether it has a core of Spark's."""
         self._ended = ended
         threading.Thread(target=self._wait, daemon=True).start()
 
     def _wait(self) -> None:
         self.carrier.join()
+        self.running = False
         self._ended(Cause.ENDED, "")
 
     def cancel(self) -> None:
         """End it by force."""
         self.cancelled = True
+        self.running = False
 
     def crash(self) -> None:
         """Its process ends abruptly."""
+        self.running = False
         self._ended(Cause.CRASHED, "os._exit")
 
 
@@ -116,7 +123,7 @@ class PlayedFleet:
 
     def __init__(self, most: int = 7, cores: int = 7) -> None:
         self.cores = cores
-        """How many carriers are started; jobs beyond that wait."""
+        """How many carriers run at a time; jobs beyond that wait."""
         self.hub = Hub("127.0.0.1")
         self.jobs: list[PlayedJob] = []
         self.names: list[str] = []
@@ -130,7 +137,7 @@ class PlayedFleet:
         self, link: Link, name: str, ended: Callable[[Cause, str], None]
     ) -> PlayedJob | WaitingJob:
         self.names.append(name)
-        if len(self.jobs) >= self.cores:
+        if sum(job.running for job in self.jobs) >= self.cores:
             return WaitingJob()
         self.jobs.append(PlayedJob(self.hub, link, ended))
         return self.jobs[-1]

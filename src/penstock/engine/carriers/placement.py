@@ -84,17 +84,23 @@ def place(wish: Wish, seats: Sequence[Seat], most: int) -> Decision:
 
 
 def _among_suspects(wish: Wish, seats: Sequence[Seat], free: int) -> Decision:
-    """With its group, or in a new carrier.
+    """With its group, in an empty carrier, or in a new one.
 
     If none can be started, then with tasks that are not suspected: they would not be blamed for a
     crash. With other suspects only after the first crash, which may have been the last one.
     """
     theirs = next((seat for seat in seats if wish.group in seat.groups), None)
-    if theirs is not None:
-        return Decision(theirs.carrier)
+    empty = next((seat for seat in seats if _is_empty(seat)), None)
+    chosen = theirs or empty
+    if chosen is not None:
+        return Decision(chosen.carrier)
     if free:
         return Decision(start=True)
     return _crowded([seat for seat in seats if not (seat.groups and wish.repeated)])
+
+
+def _is_empty(seat: Seat) -> bool:
+    return seat.connected and not seat.own and seat.leases == 0 and _fits(seat)
 
 
 def _alone(wish: Wish, seats: Sequence[Seat], free: int) -> Decision:

@@ -71,7 +71,7 @@ def test_a_broken_connection_is_no_death(desk: Desk) -> None:
 
 
 def test_a_worker_that_is_gone_orphans_every_lease(desk: Desk) -> None:
-    carrier = desk.play()
+    carrier = desk.play(unanswered=1.0)
     desk.link.book.give("l1", {})
     eventually(lambda: len(carrier.holdings) == 1)
     desk.hub.close()
@@ -81,7 +81,7 @@ def test_a_worker_that_is_gone_orphans_every_lease(desk: Desk) -> None:
 
 
 def test_a_lease_that_does_not_end_takes_the_process_with_it(desk: Desk) -> None:
-    carrier = desk.play()
+    carrier = desk.play(unanswered=1.0)
     desk.link.book.give("l1", {"stuck": True})
     eventually(lambda: len(carrier.holdings) == 1)
     desk.hub.close()

@@ -14,6 +14,7 @@ COMING = replace(SHARED, carrier="c", connected=False, leases=0, load=0.0)
 OWN = replace(SHARED, carrier="o", own=True, leases=1, load=0.9)
 BUSY = replace(SHARED, load=0.6)
 FULL = replace(SHARED, room=0)
+EMPTY = replace(SHARED, carrier="e", leases=0, load=0.0)
 SUSPECTS = replace(SHARED, carrier="s", groups=frozenset({"g"}), load=0.0)
 
 
@@ -46,6 +47,9 @@ SUSPECTS = replace(SHARED, carrier="s", groups=frozenset({"g"}), load=0.0)
         (Wish(group="g"), [SHARED], 7, Decision(start=True)),
         (Wish(group="g"), [], 1, Decision(start=True)),
         (Wish(group="g"), [SHARED], 1, Decision("a")),
+        (Wish(group="g"), [SHARED, EMPTY], 7, Decision("e")),
+        (Wish(group="g"), [SHARED, replace(EMPTY, own=True)], 7, Decision(start=True)),
+        (Wish(group="g"), [EMPTY, SUSPECTS], 7, Decision("s")),
         (Wish(group="g"), [SHARED, SUSPECTS], 2, Decision("s")),
         (Wish(group="h"), [SUSPECTS], 2, Decision(start=True)),
         (Wish(group="h"), [SUSPECTS], 1, Decision("s")),

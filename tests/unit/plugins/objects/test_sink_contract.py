@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import gzip
 import io
+import itertools
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -14,15 +15,29 @@ import pyarrow.parquet as pq
 import pytest
 
 from penstock.plugins.objects.sink_connector import ObjectSinkConnector
+from penstock.plugins.objects.sink_task import ObjectSinkTask
 from penstock.sdk.connectors import SinkConnector
 from penstock.sdk.testing import SinkContract, SinkUnderTest
 from penstock.sdk.transformers.streams import decompressed
 
 
+class TickingTask(ObjectSinkTask):
+    """A millisecond passes whenever the clock is read, however quick the machine is."""
+
+    ticks: ClassVar[Iterator[int]] = itertools.count(1_700_000_000_000)
+
+    def now(self) -> int:
+        return next(self.ticks)
+
+
+class TickingConnector(ObjectSinkConnector):
+    task_class = TickingTask
+
+
 class Folder(SinkUnderTest):
     """Objects that are complete as soon as somebody asks, or after some records."""
 
-    connector: ClassVar[type[SinkConnector]] = ObjectSinkConnector
+    connector: ClassVar[type[SinkConnector]] = TickingConnector
     partitions: ClassVar[int] = 3
 
     def __init__(self, folder: Path, **keys: str) -> None:
