@@ -19,31 +19,37 @@ from waiting import eventually
 
 HOME = Path(pyspark.__file__).parent
 DEPLOY = "org.apache.spark.deploy"
+HERE = ("--host", "127.0.0.1", "--webui-port", "0")
 WORKERS, CORES = 2, 2
 
 
 class SparkCluster:
     """A master and some workers, by default two with two cores each."""
 
-    def __init__(self, folder: Path, java: Java, workers: int, cores: int) -> None:
-        self._count, self._cores = workers, cores
+    def __init__(self, folder: Path, java: Java, cores: int, stack: ExitStack) -> None:
+        """Everything ends with ``stack``."""
+        self._cores, self._stack = cores, stack
         self.address = f"spark://127.0.0.1:{free_port()}"
         self._folder, self._java = folder, java
         self._workers: list[subprocess.Popen[bytes]] = []
 
-    def start(self, stack: ExitStack) -> None:
-        """Return once the workers have registered; everything ends with ``stack``."""
-        here = ["--host", "127.0.0.1", "--webui-port", "0"]
+    def start(self, workers: int) -> None:
+        """Return once so many workers have registered."""
         port = self.address.rpartition(":")[2]
-        self._begin(stack, "master", f"{DEPLOY}.master.Master", *here, "--port", port)
+        self._begin("master", f"{DEPLOY}.master.Master", *HERE, "--port", port)
         log = self._folder / "master.log"
         eventually(lambda: "elected leader" in log.read_text(), what="a Spark master")
-        for number in range(self._count):
+        self.add(workers)
+
+    def add(self, workers: int) -> None:
+        """Return once so many more have registered."""
+        new = range(len(self._workers), len(self._workers) + workers)
+        for number in new:
             room = ["-c", str(self._cores), "-m", "1g", "-d", str(self._folder / f"work-{number}")]
             main = f"{DEPLOY}.worker.Worker"
-            worker = self._begin(stack, f"spark-{number}", main, *here, *room, self.address)
+            worker = self._begin(f"spark-{number}", main, *HERE, *room, self.address)
             self._workers.append(worker)
-        for number in range(self._count):
+        for number in new:
             eventually(partial(self._registered, number), what=f"Spark worker {number}")
 
     def _registered(self, number: int) -> bool:
@@ -56,9 +62,7 @@ class SparkCluster:
         children = [psutil.Process(worker.pid).children() for worker in self._workers]
         return [child for found in children for child in found if child.is_running()]
 
-    def _begin(
-        self, stack: ExitStack, name: str, main: str, *arguments: str
-    ) -> subprocess.Popen[bytes]:
+    def _begin(self, name: str, main: str, *arguments: str) -> subprocess.Popen[bytes]:
         class_path = str(HOME / "jars" / "*")
         environment = {
             "SPARK_HOME": str(HOME),
@@ -74,7 +78,7 @@ class SparkCluster:
                 stderr=output,
                 env={**os.environ, **environment},
             )
-        stack.callback(_end, process)
+        self._stack.callback(_end, process)
         return process
 
 
@@ -84,8 +88,8 @@ def spark_cluster(
 ) -> Iterator[SparkCluster]:
     """A cluster for the length of a ``with`` block."""
     with ExitStack() as stack:
-        cluster = SparkCluster(folder, java, workers, cores)
-        cluster.start(stack)
+        cluster = SparkCluster(folder, java, cores, stack)
+        cluster.start(workers)
         yield cluster
 
 

@@ -15,6 +15,12 @@ from typing import ClassVar
 
 from penstock.sdk.errors import PenstockError
 
+NO_LEADER = (
+    "Cannot complete request momentarily due to no known leader URL, likely because a rebalance "
+    "was underway."
+)
+"""What Kafka Connect answers to what only the leader can do while there is none."""
+
 
 class RequestError(PenstockError):
     """A valid request that is rejected; the text is for the caller."""

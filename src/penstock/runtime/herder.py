@@ -13,8 +13,8 @@ from typing import Any
 from penstock.logs.subject import about
 from penstock.runtime.actions import Actions
 from penstock.runtime.cluster.cluster import Cluster
-from penstock.runtime.cluster.peers import NO_LEADER, Answer, NotLeading
-from penstock.runtime.errors import BadRequest, Conflict, NotFound
+from penstock.runtime.cluster.peers import Answer, NotLeading
+from penstock.runtime.errors import NO_LEADER, BadRequest, Conflict, NotFound
 from penstock.runtime.offsets_api import OffsetsApi
 from penstock.runtime.own_answers import OwnAnswers
 from penstock.runtime.running.beginnings import await_tasks

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 
 import pytest
 from confluent_kafka.admin import AdminClient
 
 from penstock.kafka.clients import Connection
+from penstock.kafka.errors import OutcomeUnknown
 from penstock.runtime.errors import BadRequest, Conflict
 from penstock.runtime.states import Target
 from penstock.runtime.stores.config_store import ConfigStore, Listener
@@ -287,13 +289,52 @@ def test_a_change_is_there_as_a_whole_or_not_at_all(
 ) -> None:
     """A new leader aborts what the former one had open."""
     former = opened()
-    producer = former._producer
+    producer = former._writes._producer
     assert producer is not None
     producer.send(name, b'{"state":"PAUSED","state.v2":"PAUSED"}', b"target-state-half")
     producer.raw.flush(20)
     leader = opened()
     leader.put_connector(NAME, CONFIG)
     assert [key for key, _ in read_records(topics, name)] == [b"connector-my-source-1"]
+
+
+def test_a_change_that_kafka_did_not_answer_for_is_found_in_the_topic(
+    opened: Open, topics: Topics, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is not made a second time, although nobody leads by now."""
+    store = opened()
+    producer = store._writes._producer
+    assert producer is not None
+    commit = producer.commit
+
+    def commit_in_silence(*_: object) -> None:
+        commit([], [])
+        raise OutcomeUnknown("nobody answers")
+
+    monkeypatch.setattr(producer, "commit", commit_in_silence)
+    store.put_connector(NAME, CONFIG)
+    assert store.config(NAME) == CONFIG
+    assert read_records(topics, name) == [(b"connector-my-source-1", CONFIG_BYTES)]
+    assert not store.leads()
+
+
+def test_a_change_that_was_not_committed_is_made_once_the_worker_leads_again(
+    opened: Open, topics: Topics, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All of it has reached the broker, in a transaction that leading again aborts."""
+    store = opened()
+    producer = store._writes._producer
+    assert producer is not None
+
+    def give_up(*_: object) -> None:
+        assert producer.raw.flush(20) == 0
+        raise OutcomeUnknown("nobody answers")
+
+    monkeypatch.setattr(producer, "commit", give_up)
+    store.listen(Listener(unable=lambda: threading.Thread(target=store.lead).start()))
+    store.put_connector(NAME, CONFIG)
+    assert read_records(topics, name) == [(b"connector-my-source-1", CONFIG_BYTES)]
+    assert store.leads()
 
 
 def test_log_levels_reach_every_worker_that_runs_already(

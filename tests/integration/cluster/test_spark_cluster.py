@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -16,6 +17,7 @@ from topics import Topics
 from waiting import eventually
 from worker_process import WorkerProcess
 
+WAITS = "Waiting for a Spark executor since 20"
 DYNAMIC = {
     "spark.dynamicAllocation.enabled": "true",
     "spark.dynamicAllocation.shuffleTracking.enabled": "true",
@@ -75,6 +77,36 @@ def test_with_fewer_cores_than_carriers_everything_moves(
             streams.deliver(lines := streams.stop())
             eventually(lambda: len(_lines(copy)) >= len(lines), within=120, what="the whole copy")
             assert _lines(copy) == lines
+        finally:
+            worker.close()
+
+
+@pytest.mark.heavy
+@pytest.mark.crowd
+def test_without_an_executor_everything_waits_and_says_so(
+    tmp_path: Path, broker: EmbeddedBroker, java: Java, topics: Topics, name: str
+) -> None:
+    """A Spark that has a master and nobody else: that is no failure, however long."""
+    streams = Streams(tmp_path, topics, [name])
+    with spark_cluster(tmp_path, java, workers=0) as spark:
+        worker = _worker(tmp_path, broker, spark.address, name)
+        try:
+            worker.start()
+            worker.client.create(f"{name}-source", streams.config(name))
+            streams.start()
+            status = partial(worker.client.status, f"{name}-source")
+            eventually(
+                lambda: WAITS in status()["connector"].get("trace", ""),
+                within=120,
+                what="a status that says what it waits for",
+            )
+            told = status()
+            assert [each["state"] for each in (told["connector"], *told["tasks"])] == [
+                "RUNNING"
+            ] * 2
+            spark.add(1)
+            streams.deliver(streams.stop())
+            eventually(lambda: "trace" not in status()["connector"], what="a status without remark")
         finally:
             worker.close()
 

@@ -60,6 +60,33 @@ def test_stop_of_a_task_that_does_not_listen(
     assert before in ([], [{"partition": {"task": 0}, "offset": {"next": 20}}])
 
 
+def test_a_task_that_takes_seconds_to_close_is_left_to_it_and_disturbs_no_other(
+    connectors: ConnectClient, topics: Topics, scripted, name: str, tmp_path: Path
+) -> None:
+    """All is committed by then: stop answers, and the carrier with the other lease stays."""
+    closed, other = tmp_path / "closed", f"{name}-other"
+    topics.create(other)
+    endless = {"count": "1000000", "batch": "1", "pause.ms": "100"}
+    connectors.create(other, {"connector.class": "ScriptedSource", "topic": other, **endless})
+    scripted(count=1_000_000, batch=1, pause_ms=100, close_ms=4000, closed_file=closed)
+    eventually(lambda: topics.values(name) and topics.values(other), what="records of both")
+    shared = _processes(topics, other)
+    assert _processes(topics, name) == shared, "they do not share a carrier: nothing is tested"
+    connectors.stop(name)
+    taken = topics.values(name)
+    assert not closed.exists()
+    assert connectors.offsets(name) == [{"partition": {"task": 0}, "offset": {"next": len(taken)}}]
+    eventually(closed.exists, within=10, what="a task that has closed")
+    reached = topics.end(other)
+    eventually(lambda: topics.end(other) > reached + 40, what="more of the other")
+    assert _processes(topics, other) == shared
+
+
+def _processes(topics: Topics, name: str) -> set[bytes | None]:
+    """In which the connector's task has run."""
+    return {message.key() for message in topics.messages(name)}
+
+
 def test_what_was_taken_from_the_source_is_committed_before_stop(
     connectors: ConnectClient, scripted, topics: Topics, name: str
 ) -> None:

@@ -41,6 +41,8 @@ KEYS = ConfigDef(
     ConfigKey("mishap.task", Type.INT, default=0, doc="Which task it strikes."),
     ConfigKey("mishap.at", Type.INT, default=0, doc="At which number it strikes."),
     ConfigKey("mishap.once", default="", doc="A file that says it has struck."),
+    ConfigKey("close.ms", Type.INT, default=0, doc="How long it takes to stop a task."),
+    ConfigKey("closed.file", default="", doc="A file that is there once a task has stopped."),
     ConfigKey("password", Type.PASSWORD, default="", doc="A secret that must never be seen."),
 )
 STRING = Schema.string()
@@ -66,6 +68,11 @@ class ScriptedSourceTask(SourceTask):
         numbers = range(self.next, stop)
         self.next = max(stop, self.next)
         return [self._record(number) for number in numbers] or None
+
+    def stop(self) -> None:
+        time.sleep(self.config["close.ms"] / 1000)
+        if self.config["closed.file"]:
+            Path(self.config["closed.file"]).touch()
 
     def _record(self, number: int) -> SourceRecord:
         return SourceRecord(

@@ -105,6 +105,8 @@ class Carrier:
     empty_since: float = field(default_factory=time.monotonic)
     started: float = field(default_factory=time.monotonic)
     condemned: Condemned | None = None
+    closing: dict[str, float] = field(default_factory=dict)
+    """Revoked leases that only close their tasks, with the time by which they must have ended."""
     over: bool = False
     """Whether its job has ended."""
 
@@ -130,7 +132,25 @@ class Carrier:
         if self.condemned is None:
             return False
         others = [lease for lease in list(self.tickets) if lease != self.condemned.culprit]
-        return not others or time.monotonic() > self.condemned.deadline
+        awaited = others or self.closing
+        return not awaited or time.monotonic() > self.condemned.deadline
+
+    def condemn(self, culprit: str, seconds: float) -> None:
+        """Have it end because of a lease; the others have so many seconds to commit and move."""
+        if self.condemned is not None:
+            return
+        self.condemned = Condemned(culprit, time.monotonic() + seconds)
+        for other in self.tickets:
+            self.link.book.finish(other)
+        self.link.tell()
+
+    def not_closed(self) -> list[str]:
+        """The leases that should have closed their tasks by now, told once."""
+        now = time.monotonic()
+        found = [lease for lease, until in self.closing.items() if now > until]
+        for lease in found:
+            del self.closing[lease]
+        return found
 
     @property
     def name(self) -> str:

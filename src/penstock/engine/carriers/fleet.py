@@ -17,7 +17,6 @@ from penstock.engine.carriers.carrier import (
     Carrier,
     CarrierSeen,
     Cause,
-    Condemned,
     Job,
     Listener,
     Ticket,
@@ -41,6 +40,8 @@ CLEARED_SECONDS = 20.0
 MOVING_SECONDS = 5.0
 """The time that the leases of a condemned carrier have to commit and move."""
 TICK_SECONDS = 0.2
+CLOSING_LOOK = 0.05
+"""How often it is looked, at the end, whether what closes has closed."""
 
 
 Launch = Callable[[Link, str, Callable[[Cause, str], None]], Job]
@@ -74,10 +75,12 @@ class Fleet:
         threading.Thread(target=self._watch, name="fleet", daemon=True).start()
 
     def stop(self) -> None:
-        """Abandon all carriers immediately."""
+        """Abandon all carriers, as soon as what only closes in them has had its time."""
+        while any(carrier.closing for carrier in self._all()):
+            self._condemn_unclosed()
+            time.sleep(CLOSING_LOOK)
         self._stopping.set()
-        with self._lock:
-            carriers = list(self._carriers.values())
+        carriers = self._all()
         for carrier in carriers:
             self._gone(carrier, Cause.CANCELLED, "the worker is stopping")
 
@@ -137,13 +140,20 @@ class Fleet:
         """End the carrier of a lease that does not respond; its other leases are moved first."""
         with self._lock:
             ticket = self._tickets.get(lease)
+            if ticket is not None and ticket.carrier is not None:
+                ticket.carrier.condemn(lease, MOVING_SECONDS)
+
+    def leave_closing(self, lease: str, seconds: float) -> None:
+        """Revoke a lease that has committed everything and only closes its task.
+
+        Its carrier is condemned if it has not ended in so many seconds.
+        """
+        with self._lock:
+            ticket = self._tickets.get(lease)
             carrier = ticket.carrier if ticket else None
-            if carrier is None or carrier.condemned is not None:
-                return
-            carrier.condemned = Condemned(lease, time.monotonic() + MOVING_SECONDS)
-            for other in carrier.tickets:
-                carrier.link.book.finish(other)
-            carrier.link.tell()
+            if carrier is not None:
+                carrier.closing[lease] = time.monotonic() + seconds
+            self.revoke(lease)
 
     def waits(self, lease: str) -> bool:
         """Whether a lease waits for a carrier to start."""
@@ -228,6 +238,7 @@ class Fleet:
         with self._lock:
             for lease in news.gone:
                 self._ghosts.ended(lease)
+                self._closed(link, lease)
             if news.gone:
                 self._place_waiting()
             asking = self._known(news.asking)
@@ -251,6 +262,10 @@ class Fleet:
             ticket.listener.reported(ticket.lease, report)
         for ticket in lost:
             ticket.listener.lost(ticket.lease, Cause.VANISHED, "")
+
+    def _closed(self, link: Link, lease: str) -> None:
+        if (carrier := self._carriers.get(link.carrier)) is not None:
+            carrier.closing.pop(lease, None)
 
     def _known(self, leases: Iterable[str]) -> list[Ticket]:
         return [self._tickets[lease] for lease in leases if lease in self._tickets]
@@ -288,19 +303,28 @@ class Fleet:
 
     def tick(self) -> None:
         """Abandon silent carriers, release idle ones, move heavy leases, place waiting ones."""
-        with self._lock:
-            carriers = list(self._carriers.values())
-        for carrier in carriers:
+        for carrier in self._all():
             if carrier.link.silence() > SILENT_SECONDS:
                 self._gone(carrier, Cause.SILENT, "")
             elif carrier.due:
                 self._gone(carrier, Cause.CONDEMNED, "")
+        self._condemn_unclosed()
         with self._lock:
             self._clear_suspects()
             self._let_go()
             self._seat_elsewhere()
             self._move()
             self._place_waiting()
+
+    def _all(self) -> list[Carrier]:
+        with self._lock:
+            return list(self._carriers.values())
+
+    def _condemn_unclosed(self) -> None:
+        with self._lock:
+            for carrier in self._carriers.values():
+                for lease in carrier.not_closed():
+                    carrier.condemn(lease, MOVING_SECONDS)
 
     def _clear_suspects(self) -> None:
         now = time.monotonic()

@@ -37,6 +37,8 @@ class Progress(Tally):
     """How often waiting for brokers was found to be worthwhile: a sign of life."""
     awaits: str | None = None
     """What the task's last call says it has to wait for; empty if it succeeded, None before it."""
+    closing: bool = False
+    """Whether everything is committed, and the task only closes what it has open."""
     dry_since: float | None = None
     last_step: float = 0.0
     topics: UsedTopics = field(default_factory=UsedTopics)
@@ -84,6 +86,7 @@ class Heartbeat:
     ) -> None:
         """``tell`` signals that there is something that should not wait for the next message."""
         self.progress = Progress(last_step=time.monotonic(), topics=UsedTopics(tell))
+        self._tell = tell
         self.bell = threading.Event()
         """Rung to wake a lease that sleeps."""
         self.finish: threading.Event = _Ringing(self.bell)
@@ -107,6 +110,13 @@ class Heartbeat:
     def prepared(self) -> None:
         """Its clients are made and its task has started: how busy it is counts from now on."""
         self._before = self._thread_seconds()
+
+    def closes(self) -> None:
+        """All is committed: the task is stopped now, which may take some seconds."""
+        self.progress.step()
+        self.progress.closing = True
+        self._told_at = None
+        self._tell()
 
     @property
     def over(self) -> bool:
@@ -135,6 +145,7 @@ class Heartbeat:
             "active": progress.active,
             "waits": progress.waits,
             "awaits": progress.awaits,
+            "closing": progress.closing,
             "tally": progress.tell(),
             "topics": progress.topics.tell(),
             "dry": None if progress.dry_since is None else now - progress.dry_since,

@@ -92,6 +92,7 @@ class SinkLoop(LeaseLoop[SinkLease]):
                 self._mark_beginning(task)
                 self._heartbeat.prepared()
                 self._read_until_over(task, reader)
+                self._heartbeat.closes()
             finally:
                 task.stop()
 

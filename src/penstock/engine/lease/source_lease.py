@@ -76,6 +76,7 @@ class SourceLoop(LeaseLoop[SourceLease]):
                 task.start(self._lease.config, self._reader())
                 self._heartbeat.prepared()
                 self._poll_until_over(task, producer)
+                self._heartbeat.closes()
                 return
             except (TransactionAborted, GenerationChanged) as error:
                 self._roll_back()

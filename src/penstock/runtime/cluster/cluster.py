@@ -77,6 +77,7 @@ class Cluster:
     def deposed(self) -> None:
         """This worker is no longer the leader. What it runs continues until it is reassigned."""
         self._standing.depose()
+        self.leadership.resign()
         if not self._stopping.is_set():
             log.warning("this worker is no longer the leader")
 
@@ -213,6 +214,7 @@ class Cluster:
         """Halt everything, and give up leading."""
         self._stopping.set()
         self._standing.give_up()
+        self.leadership.resign()
         self.runners.stop()
         self._work.shutdown(wait=False, cancel_futures=True)
         self._settling.shutdown(wait=False, cancel_futures=True)

@@ -55,6 +55,10 @@ class Leadership:
                 len(outdated),
             )
 
+    def resign(self) -> None:
+        """This worker does not lead any more."""
+        self.context.configs.resign()
+
     def leads(self) -> bool:
         """Whether writes of this worker as the leader would be accepted."""
         return self.context.configs.leads()

@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 import httpx
 
-from penstock.runtime.errors import Conflict
+from penstock.runtime.errors import NO_LEADER, Conflict
 from penstock.runtime.stores.roster import Roster
 from penstock.runtime.stores.session_keys import SENDER, SIGNATURE, SessionKeys, Signed
 
@@ -29,10 +29,6 @@ FORWARD_SECONDS = 85.0
 TELL_SECONDS = 15.0
 """A worker does what it is told within ten seconds, unless it is frozen."""
 CONNECT_SECONDS = 2.0
-NO_LEADER = (
-    "Cannot complete request momentarily due to no known leader URL, likely because a rebalance "
-    "was underway."
-)
 CONFLICTING = "Cannot complete request because of a conflicting operation (e.g. worker rebalance)"
 NOT_A_PEER = "The signature of this request is not that of a worker of this cluster."
 PEER_ROLE = "peer"

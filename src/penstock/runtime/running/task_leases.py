@@ -20,6 +20,9 @@ from penstock.engine.carriers.orders import decode_report
 from penstock.engine.driver.engine import Engine
 from penstock.engine.lease.lease import End, Lease, Report
 
+CLOSING_SECONDS = 5.0
+"""What a lease has to end once it was asked to, closing its task included."""
+
 
 @dataclass
 class Handed:
@@ -39,10 +42,17 @@ class Handed:
         """Whether it has reported a transaction."""
         return bool(self.told.get("tally", {}).get("transactions", 0))
 
+    @property
+    def closing(self) -> bool:
+        """Whether it has committed everything, and its task only closes what it has open."""
+        return bool(self.told.get("closing"))
+
     def overdue(self, grace: float, now: float) -> bool:
         """Whether it should have ended long ago."""
         if self.began is None:
             return False
+        if self.closing:
+            grace = max(grace, CLOSING_SECONDS)
         due = self.began + self.lease.limits.lease_seconds
         if self.finishing is not None:
             due = min(due, self.finishing)
@@ -155,9 +165,11 @@ class TaskLeases:
             self._closed.set()
 
     def end(self, seconds: float) -> bool:
-        """Finish all leases; after ``seconds`` revoke those that still run, which says False.
+        """Finish all leases; after ``seconds`` revoke those that still run. Whether none did that
+        had not committed yet.
 
-        A revoked lease may live on for a moment: it must be fenced.
+        A revoked lease may live on for a moment: it must be fenced. One that only closes its task
+        may do so until its time is over, and disturbs no other.
         """
         for lease in list(self._handed):
             if self._engine.fleet.withdraw(lease):
@@ -165,12 +177,15 @@ class TaskLeases:
         self.finish()
         with self._changed:
             self._changed.wait_for(lambda: not self._handed, seconds)
-            left = list(self._handed)
-        for lease in left:
-            self._engine.fleet.condemn(lease)
-            self._engine.fleet.revoke(lease)
+            left = {lease: handed.closing for lease, handed in self._handed.items()}
+        for lease, closing in left.items():
+            if closing:
+                self._engine.fleet.leave_closing(lease, CLOSING_SECONDS - seconds)
+            else:
+                self._engine.fleet.condemn(lease)
+                self._engine.fleet.revoke(lease)
             self._forget(lease)
-        return not left
+        return all(left.values())
 
     def check(self) -> None:
         """Condemn the carriers of leases that should have ended long ago."""

@@ -1,35 +1,26 @@
 """The config topic: connectors, their tasks and target states, in Kafka Connect's records.
 
-Only the leader writes, in transactions of its own id: a new leader first fences the old one, so
-that a thawed worker that is no longer the leader cannot write. Every write returns once this store
-has read it back.
+Only the leader writes (``leader_writes``). Every write returns once this store has read it back.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from confluent_kafka import KafkaError, Message
 from confluent_kafka.admin import AdminClient
 
 from penstock.kafka.clients import Connection
 from penstock.kafka.compacted_log import CompactedLog, LogRecord
-from penstock.kafka.errors import (
-    KafkaFault,
-    LeaseLost,
-    OutcomeUnknown,
-    RecordRefused,
-    TransactionAborted,
-)
+from penstock.kafka.errors import KafkaFault
 from penstock.kafka.json_forms import dump, load_object
-from penstock.kafka.names import leader_transactional_id
 from penstock.kafka.plain_writes import send_one
-from penstock.kafka.transactions import Transactions
-from penstock.runtime.errors import BadRequest, Conflict, InternalError, RequestError
+from penstock.runtime.errors import InternalError
 from penstock.runtime.states import Target
+from penstock.runtime.stores.leader_writes import LeaderWrites
+from penstock.runtime.stores.leader_writes import Record as Elsewhere
 from penstock.runtime.stores.session_keys import SessionKeys
 
 CONNECTOR = "connector-"
@@ -40,13 +31,9 @@ FENCING = "tasks-fencing-"
 SESSION_KEY = "session-key"
 
 Body = dict[str, Any]
-REPORT_ALL: dict[str, Any] = {"delivery.report.only.error": False}
 LOGGER = "logger-cluster-"
 
 Entry = tuple[str, object | None]
-Elsewhere = tuple[str, bytes, bytes | None] | tuple[str, bytes, bytes | None, int]
-"""A record for another topic, in the same transaction: topic, key, value and, unless the key
-decides it, partition."""
 
 
 @dataclass
@@ -85,17 +72,14 @@ class ConfigStore:
         replication: int = -1,
     ) -> None:
         self._connection = connection
-        self._group_id = group_id
         self._entries: dict[str, ConnectorEntry] = {}
         self._lock = threading.RLock()
-        self._writing = threading.Lock()
-        self._producer: Transactions | None = None
-        self._written: dict[str, tuple[int, int]] = {}
         self.session_keys = SessionKeys()
         self._listener = Listener()
         self.log = CompactedLog(
             connection, admin, topic, self._take, replication=replication, single=True
         )
+        self._writes = LeaderWrites(connection, group_id, self.log, self._unable)
 
     def listen(self, listener: Listener) -> None:
         """Tell ``listener`` what is new from now on."""
@@ -136,10 +120,15 @@ class ConfigStore:
 
     def lead(self) -> None:
         """Become the only writer: fence the previous one."""
-        with self._writing:
-            self._producer = Transactions(
-                self._connection, leader_transactional_id(self._group_id), **REPORT_ALL
-            )
+        self._writes.lead()
+
+    def resign(self) -> None:
+        """Another worker leads, or this one ends: accept no more writes."""
+        self._writes.resign()
+
+    def leads(self) -> bool:
+        """Whether writes would be accepted."""
+        return self._writes.leads()
 
     def put_connector(
         self,
@@ -150,7 +139,7 @@ class ConfigStore:
     ) -> None:
         """Store a configuration, after its initial target state if there is one."""
         entries: list[Entry] = [] if target is None else [_target_entry(name, target)]
-        self._write([*entries, (CONNECTOR + name, {"properties": dict(config)})], also)
+        self._change([*entries, (CONNECTOR + name, {"properties": dict(config)})], also)
 
     def put_elsewhere(self, records: Iterable[Elsewhere]) -> None:
         """Write to another topic what only the leader may write."""
@@ -162,7 +151,7 @@ class ConfigStore:
 
     def put_target(self, name: str, target: Target) -> None:
         """Store the target state."""
-        self._write([_target_entry(name, target)])
+        self._change([_target_entry(name, target)])
 
     def put_tasks(self, name: str, tasks: list[dict[str, str]]) -> None:
         """Store task configurations, and how many producers they will have."""
@@ -176,11 +165,11 @@ class ConfigStore:
 
     def stop(self, name: str) -> None:
         """Zero tasks, then STOPPED, in one transaction."""
-        self._write([(COMMIT + name, {"tasks": 0}), _target_entry(name, Target.STOPPED)])
+        self._change([(COMMIT + name, {"tasks": 0}), _target_entry(name, Target.STOPPED)])
 
     def delete(self, name: str, also: Iterable[Elsewhere] = ()) -> None:
         """Delete a connector; all readers ignore the remaining records of its tasks."""
-        self._write([(CONNECTOR + name, None), (TARGET + name, None)], also)
+        self._change([(CONNECTOR + name, None), (TARGET + name, None)], also)
 
     def put_logger_level(self, name: str, level: str) -> None:
         """Send a log level to every worker. Any worker may write it: the order does not matter."""
@@ -190,61 +179,29 @@ class ConfigStore:
             raise InternalError(f"Kafka did not accept the change: {error}") from error
         self.log.read_to_end()
 
+    def _unable(self) -> None:
+        self._listener.unable()
+
+    def _change(self, entries: Iterable[Entry], also: Iterable[Elsewhere] = ()) -> None:
+        """What a user waits for."""
+        self._writes.change([*self._records(entries), *also])
+
     def _write(self, entries: Iterable[Entry], also: Iterable[Elsewhere] = ()) -> None:
-        with self._writing:
-            if self._producer is None:
-                raise Conflict(
-                    "Cannot complete request momentarily due to no known leader URL, "
-                    "likely because a rebalance was underway."
-                )
-            try:
-                self._commit([*entries], [*also])
-            except RecordRefused as error:  # the producer can still be used
-                raise BadRequest(_advice(self.log.topic, error)) from error
-            except KafkaFault as error:
-                self._producer = None
-                self._listener.unable()
-                raise _answer(error) from error
-        self.read_back(self.log)
+        """What is repeated by whoever wants it."""
+        self._writes.write([*self._records(entries), *also])
+
+    def _records(self, entries: Iterable[Entry]) -> list[Elsewhere]:
+        return [
+            (self.log.topic, key.encode(), None if value is None else dump(value))
+            for key, value in entries
+        ]
 
     def read_back(self, log: CompactedLog) -> None:
-        """Return once ``log`` has read what was last written to it here.
-
-        Its offset is known, so there is no need to wait for the end of the topic.
-        """
-        written = self._written.get(log.topic)
-        if written is None:
-            log.read_to_end()
-        else:
-            log.read_past(*written)
-
-    def _note_written(self, error: KafkaError | None, message: Message) -> None:
-        topic, partition, offset = message.topic(), message.partition(), message.offset()
-        if error is None and topic is not None and partition is not None and offset is not None:
-            self._written[topic] = partition, offset
-
-    def _commit(self, entries: Sequence[Entry], also: Sequence[Elsewhere]) -> None:
-        try:
-            self._try_to_commit(entries, also)
-        except TransactionAborted:  # nothing was written, as after a rejected record
-            self._try_to_commit(entries, also)
-
-    def _try_to_commit(self, entries: Sequence[Entry], also: Sequence[Elsewhere]) -> None:
-        assert self._producer is not None  # noqa: S101 (checked by the caller)
-        for key, value in entries:
-            data = None if value is None else dump(value)
-            self._producer.send(self.log.topic, data, key.encode(), on_delivery=self._note_written)
-        for topic, bare_key, bare_value, *place in also:
-            chosen = {"partition": place[0]} if place else {}
-            noted = self._note_written
-            self._producer.send(topic, bare_value, bare_key, on_delivery=noted, **chosen)
-        self._producer.commit([], [])
-
-    def leads(self) -> bool:
-        """Whether writes would be accepted."""
-        return self._producer is not None
+        """Return once ``log`` has read what was last written to it here."""
+        self._writes.read_back(log)
 
     def _take(self, record: LogRecord) -> None:
+        self._writes.took(record)
         key = (record.key or b"").decode()
         body = None if record.value is None else load_object(record.value)
         if key == SESSION_KEY:
@@ -309,27 +266,6 @@ _READERS = (
     (TASK, ConfigStore._take_task),
     (COMMIT, ConfigStore._take_commit),
 )
-
-
-def _advice(topic: str, reason: RecordRefused) -> str:
-    return (
-        f"Kafka rejects this change ({reason}); nothing was changed. If it is too large for "
-        f"topic {topic}, make it smaller, or raise max.message.bytes of that topic."
-    )
-
-
-def _answer(error: KafkaFault) -> RequestError:
-    """The error for a change that was not accepted, or whose outcome is unknown."""
-    if isinstance(error, LeaseLost):
-        return Conflict(
-            "Cannot complete request because of a conflicting operation (e.g. worker rebalance)"
-        )
-    if isinstance(error, OutcomeUnknown):
-        return InternalError(
-            f"Kafka did not say whether it accepted the change ({error}). Check that before you "
-            "try again."
-        )
-    return InternalError(f"Kafka did not accept the change: {error}")
 
 
 def _target_entry(name: str, target: Target) -> Entry:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -128,6 +129,70 @@ def test_a_lease_that_does_not_listen_is_left_behind_by_the_others(played: Playe
     eventually(lambda: played.reports == {"other": "finished"})
     played.fleet.tick()
     assert played.losses == {"hangs": Cause.CONDEMNED}
+    assert played.jobs[0].cancelled
+
+
+def test_a_lease_that_only_closes_disturbs_no_other(played: PlayedFleet) -> None:
+    played.run("closes", "t", stuck=True)
+    played.run("other")
+    eventually(lambda: len(played.progress) == 2)
+    played.fleet.leave_closing("closes", 60.0)
+    played.run("next", "t")
+    played.fleet.tick()
+    assert played.holder("next") is None, "its task may still write"
+    played.jobs[0].carrier.holdings.report("closes", "closed")
+    eventually(lambda: played.holder("next") is not None)
+    assert (played.reports, played.losses, played.jobs[0].cancelled) == ({}, {}, False)
+    assert len(played.jobs) == 1
+
+
+def test_a_lease_that_does_not_close_in_time_is_left_behind(played: PlayedFleet) -> None:
+    played.run("closes", stuck=True)
+    played.run("other")
+    eventually(lambda: len(played.progress) == 2)
+    played.fleet.leave_closing("closes", -1.0)
+    played.fleet.tick()
+    eventually(lambda: played.reports == {"other": "finished"})
+    played.fleet.tick()
+    assert (played.losses, played.jobs[0].cancelled) == ({}, True)
+
+
+def test_a_condemned_carrier_waits_for_what_closes_in_it(played: PlayedFleet) -> None:
+    played.run("closes", stuck=True)
+    played.run("hangs", stuck=True)
+    eventually(lambda: len(played.progress) == 2)
+    played.fleet.leave_closing("closes", 60.0)
+    played.fleet.condemn("hangs")
+    played.fleet.tick()
+    assert not played.jobs[0].cancelled
+    played.jobs[0].carrier.holdings.report("closes", "closed")
+
+    def is_cancelled() -> bool:
+        played.fleet.tick()
+        return played.jobs[0].cancelled
+
+    eventually(is_cancelled)
+    assert played.losses == {"hangs": Cause.CONDEMNED}
+
+
+def test_at_the_end_what_closes_has_its_time(played: PlayedFleet) -> None:
+    played.run("closes", stuck=True)
+    eventually(lambda: len(played.progress) == 1)
+    played.fleet.leave_closing("closes", 60.0)
+    stopping = threading.Thread(target=played.fleet.stop)
+    stopping.start()
+    stopping.join(0.3)
+    assert not played.jobs[0].cancelled
+    played.jobs[0].carrier.holdings.report("closes", "closed")
+    stopping.join(30)
+    assert played.jobs[0].cancelled
+
+
+def test_at_the_end_nothing_waits_for_what_does_not_close(played: PlayedFleet) -> None:
+    played.run("closes", stuck=True)
+    eventually(lambda: len(played.progress) == 1)
+    played.fleet.leave_closing("closes", 0.2)
+    played.fleet.stop()
     assert played.jobs[0].cancelled
 
 

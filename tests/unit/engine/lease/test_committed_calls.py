@@ -41,7 +41,7 @@ class Over:
         self.finish, self.orphaned, self.progress = Mock(), Mock(), Progress()
         self.standing, self.leases = Mock(return_value=None), Mock(return_value=1)
         self.orphaned.is_set.return_value = False
-        self.prepared = Mock()
+        self.prepared, self.closes = Mock(), Mock()
 
     @property
     def over(self) -> bool:
@@ -131,6 +131,20 @@ def test_each_commit_is_told_in_order_and_the_last_before_stop() -> None:
     assert Telling.heard == [
         "start", "committed 1", "committed 2", "finish", "committed 3", "committed 5", "stop",
     ]  # fmt: skip
+
+
+def test_a_lease_says_that_it_closes_once_all_is_committed() -> None:
+    running, over = loop(Telling, polls=1, transaction_seconds=1000.0)
+    over.closes.side_effect = lambda: Telling.heard.append("closes")
+    running._move_records(Producer())
+    assert Telling.heard == ["start", "finish", "committed 3", "closes", "stop"]
+
+
+def test_a_lease_whose_commit_fails_does_not_say_that_it_closes() -> None:
+    running, over = loop(Telling, polls=1)
+    with pytest.raises(LeaseLost):
+        running._move_records(Producer(fail_at=1))
+    over.closes.assert_not_called()
 
 
 def test_what_a_task_read_ahead_is_in_the_last_commit() -> None:

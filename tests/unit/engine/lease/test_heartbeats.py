@@ -71,3 +71,14 @@ def test_making_clients_and_starting_the_task_is_no_load(
     cpu[0] = 3.5
     clock[0] += 1
     assert heartbeat.tell(2)["cpu_seconds"] == 0.5
+
+
+def test_that_all_is_committed_and_the_task_only_closes_is_told_at_once(
+    clock: list[float],
+) -> None:
+    rung: list[float] = []
+    heartbeat = Heartbeat(tell=lambda: rung.append(clock[0]))
+    assert heartbeat.tell(1)["closing"] is False
+    heartbeat.closes()
+    assert rung == [100.0]
+    assert heartbeat.tell(2)["closing"] is True

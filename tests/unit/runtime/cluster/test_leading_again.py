@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from typing import Any, cast
 from unittest.mock import MagicMock
@@ -11,6 +11,7 @@ from unittest.mock import MagicMock
 import pytest
 
 from penstock.kafka.errors import (
+    BrokerUnavailable,
     KafkaFault,
     LeaseLost,
     OutcomeUnknown,
@@ -23,29 +24,39 @@ from penstock.runtime.cluster import standing as standing_module
 from penstock.runtime.cluster.cluster import Cluster
 from penstock.runtime.cluster.leadership import Leadership
 from penstock.runtime.cluster.standing import Standing
-from penstock.runtime.errors import BadRequest, Conflict, InternalError, RequestError
+from penstock.runtime.errors import (
+    NO_LEADER,
+    BadRequest,
+    Conflict,
+    InternalError,
+    RequestError,
+)
 from penstock.runtime.running.runners import Runners
-from penstock.runtime.stores import config_store
+from penstock.runtime.stores import config_store, leader_writes
 from penstock.runtime.stores.config_store import ConfigStore, Listener
 from waiting import eventually
 
 
 class Producer:
-    """Commits, unless it is told how to fail."""
+    """Commits, unless it is told how to fail: so often, or for ever."""
 
     fault: KafkaFault | None = None
+    times = 1_000_000
+    commits = 0
 
     def send(self, *_: object, **__: object) -> None: ...
 
     def commit(self, *_: object) -> None:
-        if self.fault is not None:
+        self.commits += 1
+        if self.fault is not None and self.times:
+            self.times -= 1
             raise self.fault
 
 
 @pytest.fixture
 def producer(monkeypatch: pytest.MonkeyPatch) -> Producer:
     made = Producer()
-    monkeypatch.setattr(config_store, "Transactions", lambda *_, **__: made)
+    monkeypatch.setattr(leader_writes, "Transactions", lambda *_, **__: made)
     monkeypatch.setattr(config_store, "CompactedLog", MagicMock())
     return made
 
@@ -66,6 +77,9 @@ class Leading:
         self.taken = 0
         self.member = True
         self.asked = threading.Event()
+
+    def resign(self) -> None:
+        self._store.resign()
 
     def take_over(self) -> None:
         self._store.lead()
@@ -111,14 +125,33 @@ def refused(store: ConfigStore) -> RequestError:
 
 
 @pytest.mark.parametrize(
+    ("fault", "times"),
+    [(OutcomeUnknown("timed out"), 1), (TransactionAborted("no"), 2), (BrokerUnavailable("no"), 3)],
+)
+def test_a_change_that_went_wrong_is_made_once_the_worker_leads_again(
+    store: ConfigStore,
+    producer: Producer,
+    leadership: Leading,
+    cluster: Cluster,
+    fault: KafkaFault,
+    times: int,
+) -> None:
+    producer.fault, producer.times = fault, times
+    store.put_connector("c", {"name": "c"})
+    assert producer.commits == times + 1
+    assert leadership.taken >= 2
+    assert cluster.leading
+
+
+@pytest.mark.parametrize(
     ("fault", "answer", "text"),
     [
-        (OutcomeUnknown("timed out"), InternalError, "Check that before you try again."),
+        (OutcomeUnknown("timed out"), InternalError, "Kafka did not accept the change: timed out"),
         (TransactionAborted("no"), InternalError, "Kafka did not accept the change: no"),
         (LeaseLost("id expired"), Conflict, "conflicting operation"),
     ],
 )
-def test_a_write_that_went_wrong(
+def test_a_change_that_goes_wrong_for_too_long(
     store: ConfigStore,
     producer: Producer,
     leadership: Leading,
@@ -126,7 +159,9 @@ def test_a_write_that_went_wrong(
     fault: KafkaFault,
     answer: type[RequestError],
     text: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(leader_writes, "CHANGE_SECONDS", -1.0)
     producer.fault = fault
     error = refused(store)
     assert type(error) is answer
@@ -136,6 +171,47 @@ def test_a_write_that_went_wrong(
     store.put_connector("c", {"name": "c"})
     assert leadership.taken == 2
     assert cluster.leading
+
+
+def test_a_change_whose_transaction_does_not_end_may_have_been_made(
+    store: ConfigStore, producer: Producer, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = MagicMock(topic=lambda: store.log.topic, partition=lambda: 0, offset=lambda: 7)
+
+    def send(*_: object, on_delivery: Callable[..., None], **__: object) -> None:
+        on_delivery(None, place)
+
+    monkeypatch.setattr(producer, "send", send)
+    read_past = cast(MagicMock, store.log.read_past)
+    read_past.side_effect = BrokerUnavailable("still lagging")
+    producer.fault = OutcomeUnknown("timed out")
+    error = refused(store)
+    assert "Check that before you try again." in str(error)
+    assert read_past.call_args.args[:2] == (0, 7)
+
+
+def test_what_is_repeated_by_others_is_tried_once(
+    store: ConfigStore, producer: Producer, cluster: Cluster
+) -> None:
+    producer.fault = OutcomeUnknown("timed out")
+    with pytest.raises(InternalError, match="Check that before you try again"):
+        store.put_tasks("c", [])
+    assert producer.commits == 1
+
+
+def test_a_change_of_a_worker_that_leads_no_more_is_refused(
+    store: ConfigStore, producer: Producer, leadership: Leading, cluster: Cluster
+) -> None:
+    leadership.member = False
+    producer.fault = OutcomeUnknown("frozen")
+    errors: list[RequestError] = []
+    writing = threading.Thread(target=lambda: errors.append(refused(store)))
+    writing.start()
+    assert leadership.asked.wait(20)
+    cluster.deposed()
+    writing.join(20)
+    assert [str(error) for error in errors] == [NO_LEADER]
+    assert producer.commits == 1
 
 
 def test_what_kafka_never_takes_leaves_the_leader_as_able_as_it_was(
@@ -156,7 +232,8 @@ def test_a_worker_that_its_group_has_lost_does_not_lead_again(
     """It would fence the one that leads now."""
     leadership.member = False
     producer.fault = OutcomeUnknown("frozen")
-    refused(store)
+    with pytest.raises(InternalError):
+        store.put_tasks("c", [])
     assert leadership.asked.wait(20)
     cluster.deposed()
     leadership.member = True

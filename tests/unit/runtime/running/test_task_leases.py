@@ -162,3 +162,32 @@ def test_ending_calls_off_what_was_not_sent_and_revokes_what_does_not_listen(
     engine.fleet.revoke.assert_called_once_with("lease-1")
     assert leases.idle
     assert not leases.hand_over(lease_of(2))
+
+
+def test_a_lease_that_only_closes_its_task_is_left_to_it(
+    leases: TaskLeases, engine: MagicMock
+) -> None:
+    leases.hand_over(lease_of(0))
+    leases.progressed("lease-0", {"closing": True})
+    assert leases.end(0.0)
+    engine.fleet.leave_closing.assert_called_once_with("lease-0", 5.0)
+    engine.fleet.condemn.assert_not_called()
+    assert leases.idle
+
+
+def test_beside_one_that_only_closes_one_that_does_not_listen_is_revoked(
+    leases: TaskLeases, engine: MagicMock
+) -> None:
+    for task in range(2):
+        leases.hand_over(lease_of(task))
+        leases.progressed(f"lease-{task}", {"closing": task == 0})
+    assert not leases.end(0.0)
+    engine.fleet.leave_closing.assert_called_once_with("lease-0", 5.0)
+    engine.fleet.condemn.assert_called_once_with("lease-1")
+
+
+def test_what_closes_has_five_seconds_however_little_grace_there_is() -> None:
+    handed = Handed(lease_of(lease_seconds=60.0), began=100.0, finishing=110.0)
+    handed.told = {"closing": True}
+    assert not handed.overdue(grace=1.0, now=114.0)
+    assert handed.overdue(grace=1.0, now=116.0)
