@@ -54,7 +54,7 @@ class Reader:
     @property
     def file(self) -> FollowedFile:
         """The file behind the task, after a poll."""
-        return self.task._rota.first._file
+        return self.task._lines.rota.first._file
 
     def poll(self) -> list[str] | None:
         batch = self.task.poll()
