@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -18,6 +20,14 @@ KINDS = """
 CREATE TABLE kinds (
   id INTEGER PRIMARY KEY, small SMALLINT, flag BOOLEAN, f DOUBLE, t VARCHAR(10), day DATE,
   b BLOB, price DECIMAL(10,2), anything, "from" TEXT NOT NULL)
+"""
+
+HOLDER = """
+import sqlite3, sys
+link = sqlite3.connect(sys.argv[1])
+link.execute("BEGIN EXCLUSIVE")
+print("locked", flush=True)
+sys.stdin.read()
 """
 
 
@@ -108,10 +118,17 @@ def test_a_query(file: File) -> None:
 def test_a_lock_of_somebody_else_is_waited_for(file: File) -> None:
     file.run("CREATE TABLE orders (id INTEGER PRIMARY KEY)")
     file.run("INSERT INTO orders VALUES (?)", (1,))
-    with closing(sqlite3.connect(file.path)) as other:
-        other.execute("BEGIN EXCLUSIVE")
+    # Locks hold between processes only.
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(file.path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"locked\n"
         with pytest.raises(RetriableError, match="database is locked"):
             read_tables(file.config())
+        other.communicate()
     assert rows_of(read_tables(file.config())) == [{"id": 1}]
 
 
