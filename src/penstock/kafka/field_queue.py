@@ -134,7 +134,7 @@ class FieldQueue:
 
 
 def _numbers(column: pa.Array, missing: int) -> Numbers:
-    filled = pc.fill_null(column, missing).to_numpy(zero_copy_only=False)
+    filled: Numbers = pc.fill_null(column, missing).to_numpy(zero_copy_only=False)
     return filled.astype(np.int64).view(np.uint64)
 
 

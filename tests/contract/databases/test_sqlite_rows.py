@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -48,7 +47,7 @@ class File:
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> Iterator[File]:
+def file(tmp_path: Path) -> File:
     return File(tmp_path / "it's a shop.db")
 
 

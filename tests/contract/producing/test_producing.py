@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import pyarrow as pa
 import pytest
+from confluent_kafka import Message
 
 from penstock.engine.lease.producing import produce
 from penstock.engine.pipeline.pipeline import Encoded
@@ -150,9 +152,13 @@ def whole(*records: Whole) -> Encoded:
 
 def came(topics: Topics, topic: str) -> list[Whole]:
     return [
-        (topic, m.partition() or 0, m.key(), m.value(), m.timestamp()[1], m.headers() or [])
+        (topic, m.partition() or 0, m.key(), m.value(), m.timestamp()[1], list(_headers(m)))
         for m in topics.messages(topic)
     ]
+
+
+def _headers(message: Message) -> Iterable[Any]:
+    return message.headers() or ()
 
 
 @pytest.mark.usefixtures("way")
@@ -230,10 +236,10 @@ def test_a_record_with_headers_that_is_refused(
     topics.create(name, partitions=PARTITIONS)
     producer = Transactions(connection, name, **{"message.max.bytes": 10_000})
     send(producer, encoded(name, [(b"k", b"first")]))
-    before, after = ((name, 0, b"k", b"v", MOMENT, [("h", b"1")]) for _ in range(2))
+    good: Whole = (name, 0, b"k", b"v", MOMENT, [("h", b"1")])
     bad: Whole = (name, partition, b"k", b"x" * size, MOMENT, [("h", b"1")])
     with pytest.raises((RecordRefused, OutcomeUnknown)):
-        produce(producer, whole(before, bad, after))
+        produce(producer, whole(good, bad, good))
     producer.abort()
     send(producer, encoded(name, [(b"k", b"next")]))
     eventually(lambda: len(topics.messages(name)) >= 2, within=20)

@@ -22,6 +22,7 @@ from penstock.plugins.files.file_source import FileStreamSourceConnector
 from penstock.plugins.files.file_source_task import FileStreamSourceTask
 from penstock.sdk.errors import RetriableError, UserError
 from penstock.sdk.offsets import OffsetReader
+from source_batches import polled
 
 
 @pytest.fixture(autouse=True)
@@ -43,7 +44,7 @@ class Many:
         self.task.start(config, OffsetReader(offsets))
 
     def poll(self) -> list[str] | None:
-        batch = self.task.poll()
+        batch = polled(self.task)
         if batch is None:
             return None
         batch.records.validate(full=True)

@@ -19,6 +19,7 @@ from penstock.plugins.files import (
 from penstock.plugins.files.file_source import FileStreamSourceConnector
 from penstock.plugins.files.file_source_task import FileStreamSourceTask
 from penstock.sdk.offsets import OffsetReader
+from source_batches import polled
 
 TASKS = 3
 Offsets = dict[str, int]
@@ -34,7 +35,7 @@ class Lease:
         self.offsets: Offsets = {}
 
     def poll(self) -> bool:
-        batch = self.task.poll()
+        batch = polled(self.task)
         if batch is None:
             return False
         self.lines += batch.records.column("value").to_pylist()
