@@ -113,12 +113,7 @@ def from_table(bed: Bed) -> RowResult:
     """The same table into a topic each."""
     count = max(1000, bed.scale.lines // PART)
     with database() as postgres, debezium(bed) as peer:
-        table = bed.name("table").replace("-", "_")
-        bed.say(f"filling a table with {count:,} rows")
-        with psycopg.connect(postgres.uri, autocommit=True) as link:
-            link.execute(CREATE.format(sql.Identifier(table), sql.SQL("PRIMARY KEY")))
-            rows = "INSERT INTO {} SELECT n, n, repeat('x', 150) || n FROM generate_series(1, %s) n"
-            link.execute(sql.SQL(rows).format(sql.Identifier(table)), [count])
+        table = stocked(bed, postgres, count)
         sides: Sides = {
             OURS: lambda: taken(bed, bed.penstock, ours_from(postgres, table), table, count),
             DEBEZIUM: lambda: taken(bed, peer, theirs_from(postgres, table), table, count),
@@ -276,6 +271,17 @@ def theirs_into(postgres: EmbeddedPostgres, table: str, mode: str) -> dict[str, 
         "consumer.override.max.poll.records": "3000",
         **(keys if mode == "upsert" else {"primary.key.mode": "none"}),
     }
+
+
+def stocked(bed: Bed, postgres: EmbeddedPostgres, count: int) -> str:
+    """A new table with so many rows."""
+    table = bed.name("table").replace("-", "_")
+    bed.say(f"filling a table with {count:,} rows")
+    with psycopg.connect(postgres.uri, autocommit=True) as link:
+        link.execute(CREATE.format(sql.Identifier(table), sql.SQL("PRIMARY KEY")))
+        rows = "INSERT INTO {} SELECT n, n, repeat('x', 150) || n FROM generate_series(1, %s) n"
+        link.execute(sql.SQL(rows).format(sql.Identifier(table)), [count])
+    return table
 
 
 def taken(bed: Bed, worker: RestWorker, config: dict[str, str], table: str, count: int) -> float:

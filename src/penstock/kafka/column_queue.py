@@ -20,7 +20,7 @@ from penstock.kafka.librdkafka import MESSAGE, handle
 
 _TAKES_COLUMNS: Final = "_takes_columns"
 _ANY_PARTITION: Final = -1
-_COPY: Final = 0x2
+COPY: Final = 0x2
 """The library copies what the messages point to, so our columns can be freed right away."""
 
 _NOTHING: Final = ctypes.create_string_buffer(1)
@@ -45,8 +45,8 @@ class ColumnQueue:
 
     def __init__(self, producer: Producer, topic: str, keys: pa.Array, values: pa.Array) -> None:
         self._producer = producer
-        self._topic = topic
-        self._columns = _binary(keys), _binary(values)  # kept: the messages point into them
+        self.topic = topic
+        self._columns = as_binary(keys), as_binary(values)  # kept: the messages point into them
         self._left = _messages(*self._columns)
 
     def push(self) -> bool:
@@ -57,7 +57,7 @@ class ColumnQueue:
         """
         if not len(self._left):
             return True
-        _queue(self._producer, self._topic, self._left)
+        _queue(self._producer, self.topic, self._left)
         failed = np.flatnonzero(self._left["error"])
         if not len(failed):
             self._left = self._left[:0]
@@ -71,28 +71,37 @@ class ColumnQueue:
 def _raise_unless_full(errors: npt.NDArray[Any]) -> None:
     refused = errors[(errors != 0) & (errors != KafkaError._QUEUE_FULL)]
     if len(refused):
-        raise _unable(int(refused[0]))
+        raise unable(int(refused[0]))
 
 
-def _unable(code: int) -> KafkaException:
+def unable(code: int) -> KafkaException:
+    """What confluent_kafka would raise."""
     return KafkaException(KafkaError(code, "Unable to produce message"))
 
 
 def _queue(producer: Producer, topic: str, messages: npt.NDArray[Any]) -> None:
     """Let the library copy the messages; it sets an error in each that it did not take."""
     library = librdkafka.loaded()
-    client = handle(producer)
-    nameable = client and "\0" not in topic
-    to = library.call.topic_new(client, topic.encode(), None) if nameable else None
-    if not to:
-        raise _unable(KafkaError._INVALID_ARG)
+    to = topic_handle(producer, topic)
     try:
-        library.call.produce_batch(to, _ANY_PARTITION, _COPY, messages.ctypes.data, len(messages))
+        library.call.produce_batch(to, _ANY_PARTITION, COPY, messages.ctypes.data, len(messages))
     finally:
         library.call.topic_destroy(to)
 
 
-def _binary(column: pa.Array) -> pa.Array:
+def topic_handle(producer: Producer, topic: str) -> int:
+    """The library's handle of a topic, to be destroyed by the caller."""
+    client = handle(producer)
+    nameable = client and "\0" not in topic
+    library = librdkafka.loaded()
+    made: int | None = library.call.topic_new(client, topic.encode(), None) if nameable else None
+    if not made:
+        raise unable(KafkaError._INVALID_ARG)
+    return made
+
+
+def as_binary(column: pa.Array) -> pa.Array:
+    """A column of bytes."""
     kinds = (pa.types.is_binary, pa.types.is_large_binary)
     return column if any(fits(column.type) for fits in kinds) else column.cast(pa.binary())
 
@@ -101,13 +110,14 @@ def _messages(keys: pa.Array, values: pa.Array) -> npt.NDArray[Any]:
     """Messages that point into the columns."""
     messages = np.zeros(len(values), MESSAGE)
     for column, name in ((values, "value"), (keys, "key")):
-        if column.null_count < len(column):
-            messages[name], messages[f"{name}_length"] = _parts(column)
+        messages[name], messages[f"{name}_length"] = parts_of(column)
     return messages
 
 
-def _parts(column: pa.Array) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """The address (none for a null) and the length of each value of the column."""
+def parts_of(column: pa.Array) -> tuple[Any, Any]:
+    """The address (none for a null) and the length of each value of a binary column."""
+    if column.null_count == len(column):
+        return 0, 0
     _, offsets, data = column.buffers()
     wide = pa.types.is_large_binary(column.type)
     bounds = np.frombuffer(offsets, np.int64 if wide else np.int32)

@@ -43,6 +43,17 @@ MESSAGE: Final = np.dtype(
 )
 """``rd_kafka_message_t`` on a 64-bit little-endian machine, without its last field."""
 
+FIELD: Final = np.dtype(
+    {
+        "names": ["kind", "first", "second", "third"],
+        "formats": ["i4", "u8", "u8", "i8"],
+        "offsets": [0, 8, 16, 24],
+        "itemsize": 72,
+    }
+)
+"""``rd_kafka_vu_t``, one part of a record, on such a machine: a number; an address and a length; or
+the address of a name, an address and a length."""
+
 _MEMORY: Final = Path("/proc/self/mem")
 _MARKS: Final = (b"#producer-", b"#consumer-")
 _NEAR: Final = 8192
@@ -104,6 +115,9 @@ _BRIEF_FUNCTIONS: Final[dict[str, tuple[Any, list[Any]]]] = {
     "message_timestamp": (ctypes.c_int64, [_POINTER, _POINTER]),
     "topic_name": (_TEXT, [_POINTER]),
     "opaque": (_POINTER, [_POINTER]),
+    "produceva": (_POINTER, [_POINTER, _POINTER, _SIZE]),
+    "error_code": (_INT, [_POINTER]),
+    "error_destroy": (None, [_POINTER]),
 }
 
 

@@ -146,6 +146,51 @@ def test_tables_grow_on_request_only(tables: Tables) -> None:
     assert tables.run("SELECT note FROM orders WHERE id = 3") == [(None,)]
 
 
+def test_schemas_that_change_from_record_to_record(tables: Tables) -> None:
+    """A field is added, left out or of a wider type: as the worker puts them, schema by schema."""
+    first = Schema.struct({"id": Schema.int32(), "note": Schema.string(optional=True)})
+    added = Schema.struct({**first.fields, "size": Schema.int32(optional=True)})
+    dropped = Schema.struct({"id": Schema.int32(), "size": Schema.int32(optional=True)})
+    wider = Schema.struct({"id": Schema.int64(), "size": Schema.int64(optional=True)})
+    rows: list[tuple[Schema, Any]] = [
+        (first, {"id": 1, "note": "a"}),
+        (added, {"id": 2, "note": "b", "size": 5}),
+        (first, {"id": 3, "note": "c"}),
+        (dropped, {"id": 4, "size": 6}),
+        (wider, {"id": 5, "size": 7}),
+    ]
+    made = config(tables, auto_create="true", auto_evolve="true")
+    with sink(made) as task:
+        for offset, (schema, value) in enumerate(rows):
+            task.put(records(value, start=offset, schema=schema))
+        too_wide = records({"id": 6, "size": 1 << 40}, start=5, schema=wider)
+        with pytest.raises(RecordError, match="out of range"):
+            task.put(too_wide)
+        task.flush()
+    found = tables.run("SELECT id, note, size FROM orders ORDER BY id")
+    nothing = None
+    assert found == [
+        (1, "a", nothing),
+        (2, "b", 5),
+        (3, "c", nothing),
+        (4, nothing, 6),
+        (5, nothing, 7),
+    ]
+
+
+def test_names_are_quoted(tables: Tables) -> None:
+    """Whatever records and configurations call their fields and tables."""
+    odd = Schema.struct({'i"d': Schema.int32(), "a b; --": Schema.string(), "from": Schema.int32()})
+    made = config(tables, auto_create="true", insert_mode="upsert", pk_mode="record_value",
+                  pk_fields='i"d')  # fmt: skip
+    made["table.name.format"] = f'{tables.schema}.Odd; "One'
+    with sink(made) as task:
+        values = [{'i"d': 1, "a b; --": text, "from": 2} for text in ("x", "'); DROP TABLE x; --")]
+        task.put(records(*values, schema=odd))
+        task.flush()
+    assert tables.run('SELECT * FROM "Odd; ""One"') == [(1, "'); DROP TABLE x; --", 2)]
+
+
 def test_a_missing_table_says_what_to_do(tables: Tables) -> None:
     with sink(config(tables)) as task, pytest.raises(UserError, match=r"no table.*auto\.create"):
         task.put(records(row(1)))

@@ -12,6 +12,7 @@ import pytest
 
 from penstock.columnar.json_converter import JsonConverter
 from penstock.embedded.postgres import EmbeddedPostgres
+from penstock.plugins.databases import sessions
 from penstock.plugins.databases.jdbc_source import JdbcSourceConnector
 from penstock.sdk import (
     ConfigError,
@@ -294,6 +295,23 @@ def test_a_look_asks_the_database(tables: Tables) -> None:
     assert connector.look(OffsetReader(behind))
     assert not connector.look(OffsetReader(there))
     connector.stop()
+
+
+def test_a_lock_of_somebody_else_is_waited_for(
+    tables: Tables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the connector and by a task: each is heard again after a while."""
+    monkeypatch.setattr(sessions, "LOCK_TIMEOUT", "100ms")
+    _numbered(tables, "orders")
+    connector = JdbcSourceConnector()
+    connector.start(_config(tables))
+    with tables.connection() as other, other.transaction():
+        other.execute("LOCK TABLE orders IN ACCESS EXCLUSIVE MODE")
+        assert connector.look(OffsetReader())
+        with pytest.raises(RetriableError, match="lock timeout"):
+            read_tables(_config(tables))
+    connector.stop()
+    assert [row["note"] for row in rows_of(read_tables(_config(tables)))] == ["orders"]
 
 
 def test_wrong_credentials_tell_what_to_check_and_no_secret(

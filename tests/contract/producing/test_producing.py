@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import pyarrow as pa
 import pytest
+from confluent_kafka import Message
 
 from penstock.engine.lease.producing import produce
 from penstock.engine.pipeline.pipeline import Encoded
-from penstock.kafka import librdkafka
+from penstock.kafka import field_queue, librdkafka
 from penstock.kafka.clients import Connection
 from penstock.kafka.errors import LeaseLost, OutcomeUnknown, RecordRefused
 from penstock.kafka.transactions import Transactions
-from penstock.sdk.batches import record_batch
+from penstock.sdk.batches import HEADERS, TOPIC, record_batch
 from raw_records import read_records
 from topics import Topics
 from waiting import eventually
@@ -124,6 +127,123 @@ def test_a_record_too_large_is_refused_and_none_of_the_batch_remains(
         produce(producer, encoded(name, rows))
     send(producer, encoded(name, [(None, b"next")]))
     assert arrived(topics, name, [(None, b"next")])
+
+
+Whole = tuple[str, int, bytes | None, bytes | None, int | None, list[tuple[str, bytes | None]]]
+"""Topic, partition, key, value, timestamp and headers."""
+MOMENT = 1_700_000_000_000
+
+
+def whole(*records: Whole) -> Encoded:
+    topics, partitions, keys, values, timestamps, headers = zip(*records, strict=True)
+    pairs = [[{"key": k, "value": v} for k, v in each] or None for each in headers]
+    key, value = pa.array(keys, pa.binary()), pa.array(values, pa.binary())
+    batch = record_batch(
+        "",
+        value,
+        key=key,
+        partition=pa.array(partitions, pa.int32()),
+        timestamp=pa.array(timestamps, pa.int64()),
+        headers=pa.array(pairs, HEADERS),
+    )
+    named = pa.array(topics).dictionary_encode().cast(TOPIC)
+    return Encoded(batch.set_column(0, "topic", named), key, value)
+
+
+def came(topics: Topics, topic: str) -> list[Whole]:
+    return [
+        (topic, m.partition() or 0, m.key(), m.value(), m.timestamp()[1], list(_headers(m)))
+        for m in topics.messages(topic)
+    ]
+
+
+def _headers(message: Message) -> Iterable[Any]:
+    return message.headers() or ()
+
+
+@pytest.mark.usefixtures("way")
+def test_topics_partitions_timestamps_and_headers_arrive_as_they_are(
+    connection: Connection, topics: Topics, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(field_queue, "AT_ONCE", 3)
+    other = f"{name}-2"
+    for each in (name, other):
+        topics.create(each, partitions=PARTITIONS, config={"retention.ms": "-1"})
+    records: list[Whole] = [
+        (name, 2, b"k", b"v", MOMENT, [("a", b"1"), ("a", None), ("ä", b""), ("b", b"\0\xff")]),
+        (name, 2, None, b"no headers", MOMENT + 1, []),
+        (other, 1, b"", b"", 1, [("number", b"2")]),
+        (name, 0, b"gone", None, MOMENT, [("a", b"x" * 100_000)]),
+        (other, 1, None, None, 2, [("a", b"1")] * 20),
+        (name, 2, b"k", b"x" * 300_000, MOMENT + 2, [("", b"no name")]),
+        (name, 0, b"last", b"v", MOMENT, []),
+    ]
+    batch = whole(*records, (f"{name}-never", 0, None, b"", 1, []))
+    sliced = Encoded(batch.batch.slice(0, 7), batch.key.slice(0, 7), batch.value.slice(0, 7))
+    producer = Transactions(connection, name)
+    send(producer, sliced)
+    for each, count in ((name, 5), (other, 2)):
+        expected = sorted((r for r in records if r[0] == each), key=lambda record: record[1])
+        eventually(lambda: len(came(topics, each)) >= count, within=20)  # noqa: B023 (at once)
+        assert came(topics, each) == expected
+    assert f"{name}-never" not in topics.admin.list_topics(timeout=20).topics
+
+
+@pytest.mark.usefixtures("way")
+def test_what_a_record_does_not_say_is_the_producers(
+    connection: Connection, topics: Topics, name: str
+) -> None:
+    """No timestamp: its clock. No partition: by the key."""
+    topics.create(name, partitions=PARTITIONS)
+    keys = [b"key-%d" % number for number in range(30)]
+    began = int(time.time() * 1000)
+    values = pa.array([b"v"] * 60)
+    headers = pa.array([[{"key": "h", "value": b"1"}]] * 30 + [None] * 30, HEADERS)
+    key = pa.array([*keys, *keys], pa.binary())
+    batch = record_batch(name, values, key=key, headers=headers)
+    producer = Transactions(connection, name)
+    send(producer, Encoded(batch, key, values))
+    send(producer, Encoded(record_batch(name, values[:30], key=key[:30]), key[:30], values[:30]))
+    eventually(lambda: len(topics.messages(name)) == 90, within=20)
+    found = topics.messages(name)
+    assert len({(m.key(), m.partition()) for m in found}) == 30
+    assert len({m.partition() for m in found}) == PARTITIONS
+    assert all(m.timestamp()[1] >= began for m in found)
+
+
+@pytest.mark.usefixtures("way")
+def test_a_full_queue_is_waited_out_with_headers_too(
+    connection: Connection, topics: Topics, name: str
+) -> None:
+    topics.create(name)
+    producer = Transactions(connection, name, **{"queue.buffering.max.messages": 100})
+    now = int(time.time() * 1000)
+    records: list[Whole] = [
+        (name, 0, None, b"%d" % number, now + number, [("n", b"%d" % number)])
+        for number in range(5000)
+    ]
+    send(producer, whole(*records))
+    eventually(lambda: len(came(topics, name)) >= 5000, within=20)
+    assert came(topics, name) == records
+
+
+@pytest.mark.usefixtures("way")
+@pytest.mark.parametrize(("partition", "size"), [(0, 20_000), (PARTITIONS + 4, 1)])
+def test_a_record_with_headers_that_is_refused(
+    connection: Connection, topics: Topics, name: str, partition: int, size: int
+) -> None:
+    """Too large, or for a partition that is not there; nothing of the batch remains."""
+    topics.create(name, partitions=PARTITIONS)
+    producer = Transactions(connection, name, **{"message.max.bytes": 10_000})
+    send(producer, encoded(name, [(b"k", b"first")]))
+    good: Whole = (name, 0, b"k", b"v", MOMENT, [("h", b"1")])
+    bad: Whole = (name, partition, b"k", b"x" * size, MOMENT, [("h", b"1")])
+    with pytest.raises((RecordRefused, OutcomeUnknown)):
+        produce(producer, whole(good, bad, good))
+    producer.abort()
+    send(producer, encoded(name, [(b"k", b"next")]))
+    eventually(lambda: len(topics.messages(name)) >= 2, within=20)
+    assert sorted(topics.values(name)) == ["first", "next"]
 
 
 def test_the_refusal_says_how_large_and_what_to_do(

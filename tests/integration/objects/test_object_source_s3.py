@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 from collections.abc import Iterator
 from pathlib import Path
 
+import fastavro
 import pytest
 
 from object_sources import Objects
 from penstock.plugins.objects.source_listing import Listing
 from penstock.plugins.objects.store import open_storage
-from penstock.sdk import RetriableError, UserError
+from penstock.sdk import ObjectError, RetriableError, UserError
 from penstock.sdk.testing import PlayedSource, SourceContract
 from s3_endpoint import S3Endpoint
 
@@ -55,6 +58,90 @@ def test_the_version_of_an_object_is_the_same_listed_and_read(objects: Objects) 
     worker.turn()
     assert not worker.look()
     assert worker.delivered == [*range(10), 70, 71]
+
+
+def _half_read(objects: Objects, monkeypatch: pytest.MonkeyPatch) -> PlayedSource:
+    monkeypatch.setattr("penstock.sdk.transformers.transformer.ROWS", 3)
+    monkeypatch.setattr("penstock.plugins.objects.source_gathering.ENOUGH_ROWS", 1)
+    objects.configure(input_format="csv")
+    objects.put_bytes("in/1", b"n\n" + b"".join(b"%d\n" % n for n in range(9)))
+    worker = PlayedSource(objects)
+    worker.turn(polls=2, killed=True)
+    assert worker.delivered == [0, 1, 2]
+    return worker
+
+
+def test_an_object_that_is_replaced_while_it_is_read(
+    objects: Objects, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is another one, and read from its beginning."""
+    worker = _half_read(objects, monkeypatch)
+    objects.put_bytes("in/1", b"n\n20\n21\n22\n23\n")
+    worker.turn()
+    assert worker.delivered == [0, 1, 2, 20, 21, 22, 23]
+    assert not worker.look()
+
+
+def test_an_object_that_is_deleted_while_it_is_read(
+    objects: Objects, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker = _half_read(objects, monkeypatch)
+    objects.put_bytes("in/2", b"n\n9\n")
+    objects.delete("in/1")
+    with pytest.raises(ObjectError, match="Object in/1 was deleted after 3 of its records"):
+        worker.turn()
+    objects.configure(errors_tolerance="all")
+    worker.turn()
+    assert worker.delivered == [0, 1, 2, 9]
+    (letter,) = worker.letters
+    assert (letter.source_partition or {})["objectKey"] == "in/1"
+    assert not worker.look()
+
+
+def _avro() -> bytes:
+    out = io.BytesIO()
+    schema = {"type": "record", "name": "r", "fields": [{"name": "n", "type": "long"}]}
+    rows = [{"n": n} for n in range(3000)]
+    fastavro.writer(out, fastavro.parse_schema(schema), rows, "deflate", sync_interval=500)
+    return out.getvalue()
+
+
+PACKED = gzip.compress(b"".join(b'{"n":%d}\n' % n for n in range(200_000)))
+AVRO = _avro()
+MIDDLE = len(AVRO) // 2
+DAMAGED: dict[str, tuple[dict[str, str], int, bytes, bytes]] = {
+    "avro": (
+        {"input_format": "avro"},
+        3000,
+        AVRO,
+        AVRO[:MIDDLE] + b"\xff" * 40 + AVRO[MIDDLE + 40 :],
+    ),
+    "gzip": ({"file_compression_type": "gzip"}, 200_000, PACKED, PACKED[: len(PACKED) // 2]),
+    "utf-8": ({}, 3, b'{"n":0}\n{"n":1}\n{"n":2}\n', b'{"n":0}\n{"n":"\xff"}\n{"n":2}\n'),
+}
+
+
+@pytest.mark.parametrize("kind", DAMAGED)
+def test_damage_is_a_letter_with_its_place_and_the_rest_is_read(
+    objects: Objects, kind: str
+) -> None:
+    config, count, whole, damaged = DAMAGED[kind]
+    objects.configure(errors_tolerance="all", **config)
+    objects.put_bytes("in/1", damaged)
+    objects.put_bytes("in/2", whole)
+    worker = PlayedSource(objects)
+    worker.turn()
+    (letter,) = worker.letters
+    assert (letter.source_partition or {})["objectKey"] == "in/1"
+    first, rest = worker.delivered[:-count], worker.delivered[-count:]
+    assert rest == list(range(count))
+    if kind == "utf-8":
+        assert first == [0, 2]
+        assert letter.data == b'{"n":"\xff"}'
+    else:
+        assert first == list(range(len(first)))
+        assert 0 < len(first) < count
+    assert not worker.look()
 
 
 def test_a_missing_bucket(objects: Objects) -> None:

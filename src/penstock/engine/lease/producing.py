@@ -14,6 +14,7 @@ from confluent_kafka import KafkaError, KafkaException
 from penstock.engine.pipeline.pipeline import Encoded
 from penstock.kafka.column_queue import ColumnQueue, takes_columns
 from penstock.kafka.errors import RecordRefused, describe
+from penstock.kafka.field_queue import FieldQueue
 from penstock.kafka.transactions import Transactions
 
 TOO_LARGE = frozenset({KafkaError.MSG_SIZE_TOO_LARGE, KafkaError.INVALID_MSG_SIZE})
@@ -31,9 +32,8 @@ class Sent:
 def produce(producer: Transactions, encoded: Encoded) -> Sent:
     """Add every record of the batch to the open transaction, in order."""
     producer.begin()
-    topic = _single_topic(encoded.batch.column("topic"))
-    if topic is not None and _plain(encoded) and takes_columns(producer.raw):
-        _produce_columns(producer, topic, encoded)
+    if takes_columns(producer.raw):
+        _push(producer, _queue(producer, encoded), encoded)
     else:
         _produce_rows(producer, encoded)
     size = encoded.value.nbytes + encoded.key.nbytes
@@ -59,13 +59,19 @@ def _plain(encoded: Encoded) -> bool:
     return all(column.null_count == len(column) for column in columns)
 
 
-def _produce_columns(producer: Transactions, topic: str, encoded: Encoded) -> None:
-    queue = ColumnQueue(producer.raw, topic, encoded.key, encoded.value)
+def _queue(producer: Transactions, encoded: Encoded) -> ColumnQueue | FieldQueue:
+    topic = _single_topic(encoded.batch.column("topic"))
+    if topic is not None and _plain(encoded):
+        return ColumnQueue(producer.raw, topic, encoded.key, encoded.value)
+    return FieldQueue(producer.raw, encoded.batch, encoded.key, encoded.value)
+
+
+def _push(producer: Transactions, queue: ColumnQueue | FieldQueue, encoded: Encoded) -> None:
     try:
         while not queue.push():
             producer.make_room()
     except KafkaException as error:
-        raise _refusal(producer, topic, error, encoded) from error
+        raise _refusal(producer, queue.topic, error, encoded) from error
     producer.serve()
 
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pyarrow as pa
 
 from penstock.plugins.databases.database_errors import is_drivers, talking_to
 from penstock.plugins.databases.jdbc_url import SQLITE, Database
 from penstock.sdk.errors import ConfigError, UserError
+
+LOCK_TIMEOUT: Final = "5s"
+"""How long one waits for somebody who alters a table: no longer than a task may take to stop."""
 
 
 class Session:
@@ -59,7 +62,10 @@ def _connect(database: Database) -> Any:
         return _sqlite().connect(database.uri, autocommit=True)
     from adbc_driver_postgresql import dbapi
 
-    return dbapi.connect(database.uri, autocommit=True)
+    connection = dbapi.connect(database.uri, autocommit=True)
+    with connection.cursor() as cursor:
+        cursor.execute(f"SET lock_timeout = '{LOCK_TIMEOUT}'")
+    return connection
 
 
 def _sqlite() -> Any:

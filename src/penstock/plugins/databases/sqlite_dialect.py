@@ -95,5 +95,12 @@ def _found(field: pa.Field) -> Column:
 
 def _read(name: str, declared: str, read_as: str, schema: Schema, numbered: bool) -> Column:
     expression = f"CAST({quote(name)} AS {read_as}) AS {quote(name)}"
-    # A column of nothing but null comes as integers.
-    return Column(name, declared, schema, expression, cast(to_type(schema)), numbered)
+    return Column(name, declared, schema, expression, _to(to_type(schema)), numbered)
+
+
+def _to(kind: pa.DataType) -> Callable[[Any], Any]:
+    """A column of nothing but null comes as integers, which are not cast to everything."""
+    convert = cast(kind)
+    return lambda array: (
+        pa.nulls(len(array), kind) if array.null_count == len(array) else convert(array)
+    )

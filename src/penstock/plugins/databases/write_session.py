@@ -11,9 +11,9 @@ import pyarrow as pa
 
 from penstock.plugins.databases.database_errors import is_drivers, translated
 from penstock.plugins.databases.jdbc_url import Database
+from penstock.plugins.databases.sessions import LOCK_TIMEOUT
 from penstock.sdk.errors import PenstockError
 
-LOCK_TIMEOUT: Final = "5s"
 BATCH: Final = "penstock_batch"
 """The temporary table into which rows are copied."""
 _SAVE: Final = "SAVEPOINT penstock"

@@ -28,7 +28,11 @@ def partition_of(path: str) -> dict[str, str]:
 
 def position_in(offsets: OffsetReader, path: str) -> int:
     """The committed position in ``path``: 0 if there is none, ``UserError`` if it is invalid."""
-    offset = offsets.get(partition_of(path))
+    return position_of(offsets.get(partition_of(path)))
+
+
+def position_of(offset: SourceOffset | None) -> int:
+    """The position in an offset: 0 without one, ``UserError`` if it is invalid."""
     if offset is None:
         return 0
     check_position(offset)
@@ -44,7 +48,11 @@ def offset_of(position: int, identity: FileIdentity | None) -> dict[str, Any]:
 
 def identity_in(offsets: OffsetReader, path: str) -> FileIdentity | None:
     """Which file the committed position in ``path`` belongs to, if that is known."""
-    offset = offsets.get(partition_of(path))
+    return identity_of(offsets.get(partition_of(path)))
+
+
+def identity_of(offset: SourceOffset | None) -> FileIdentity | None:
+    """The identity in an offset, if it has one."""
     return None if offset is None else FileIdentity.parse(offset.get(IDENTITY))
 
 

@@ -44,7 +44,7 @@ def with_stored(sent: Config, stored: Config, keys: SecretKeys) -> dict[str, str
     kept = sorted(key for key, value in sent.items() if value == HIDDEN)
     refuse_masks({key: filled[key] for key in kept})
     _refuse_shown(kept, filled, stored, keys)
-    moved = [key for key in _places(sent, stored) if sent.get(key) != stored.get(key)]
+    moved = [key for key in _places(sent, stored) if filled.get(key) != stored.get(key)]
     if kept and moved:
         raise BadRequest(
             f"{', '.join(moved)} changes, so the stored {', '.join(kept)} cannot be kept: it was "

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final, final
 from penstock.sdk.batches import SourceBatch
 from penstock.sdk.offsets import ChangedOffset, OffsetReader
 from penstock.sdk.records import SourceRecord
-from penstock.sdk.sources.backoff import BackoffConfig
+from penstock.sdk.sources.backoff import Backoff, BackoffConfig
 from penstock.sdk.sources.intake import Intake, PromptIntake, ThreadIntake
 from penstock.sdk.sources.iterators import Item
 from penstock.sdk.sources.offset_manager import OffsetManager
@@ -58,6 +58,10 @@ class AbstractSourceTask(SourceTask):
     iterator_is_prompt: ClassVar[bool] = False
     """Whether the iterator never blocks for long, and needs no thread of its own."""
 
+    iterator_needs_no_pause: ClassVar[bool] = False
+    """Whether a prompt iterator that is dry is asked again at every ``poll``: the worker's own
+    pauses are enough where asking costs next to nothing, the status of a file say."""
+
     offset_manager: OffsetManager
     config: SourceCommonConfig
     """What ``configure`` returned."""
@@ -103,7 +107,9 @@ class AbstractSourceTask(SourceTask):
         self.config = self.configure(config)
         backoff = BackoffConfig()
         if self.iterator_is_prompt:
-            self._intake = PromptIntake(self.get_iterator(backoff), backoff, self._note)
+            pauses = None if self.iterator_needs_no_pause else Backoff(backoff)
+            iterator = self.get_iterator(backoff)
+            self._intake = PromptIntake(iterator, backoff, self._note, pauses)
         else:
             most = 2 * self.config.max_poll_records
             self._intake = ThreadIntake(

@@ -52,10 +52,17 @@ class Intake(ABC):
 class PromptIntake(Intake):
     """Asks the iterator inside ``take``: for one that is known to answer promptly."""
 
-    def __init__(self, iterator: Iterator[Item | None], config: BackoffConfig, made: Made) -> None:
+    def __init__(
+        self,
+        iterator: Iterator[Item | None],
+        config: BackoffConfig,
+        made: Made,
+        pauses: Backoff | None,
+    ) -> None:
+        """Without ``pauses`` a dry iterator is asked every time."""
         self._iterator = iterator
         self._stopping = config.stopping
-        self._backoff = Backoff(config)
+        self._pauses = pauses
         self._made = made
         self._ask_at = 0.0
         self._ahead: Item | None = None
@@ -96,12 +103,17 @@ class PromptIntake(Intake):
         if time.monotonic() < self._ask_at:
             return None
         item = next_item(self._iterator)
-        if item is None:
-            self._ask_at = time.monotonic() + self._backoff.next_delay()
-        else:
-            self._backoff.reset()
+        if item is not None:
             self._made(item)
+        if self._pauses is not None:
+            self._pause(self._pauses, dry=item is None)
         return item
+
+    def _pause(self, pauses: Backoff, *, dry: bool) -> None:
+        if dry:
+            self._ask_at = time.monotonic() + pauses.next_delay()
+        else:
+            pauses.reset()
 
     def end(self) -> None:
         self._stopping.set()

@@ -60,4 +60,5 @@ def _as_damage() -> Iterator[None]:
     except (CorruptStream, OSError, PenstockError):
         raise
     except Exception as error:  # noqa: BLE001 (damage shows as an error of any kind)
-        raise CorruptStream(f"it is no Avro file, or a damaged one ({error})") from None
+        why = str(error) or type(error).__name__
+        raise CorruptStream(f"it is no Avro file, or a damaged one ({why})") from None

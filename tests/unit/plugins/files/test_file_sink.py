@@ -24,6 +24,7 @@ from penstock.sdk.batches import record_batch
 from penstock.sdk.errors import ConfigError, FatalError, RetriableError, UserError
 from penstock.sdk.offsets import OffsetReader
 from penstock.sdk.tasks import Assignment, Assignments, CommittedOffset
+from source_batches import polled
 
 
 @pytest.fixture
@@ -406,7 +407,7 @@ def test_source_to_sink_is_byte_identical(file: Path, tmp_path: Path) -> None:
     reader = FileStreamSourceTask()
     reader.start({"file": str(source), "topic": "t"}, OffsetReader())
     writer = lease(file)
-    while (found := reader.poll()) is not None:
+    while (found := polled(reader)) is not None:
         writer.put(found.records)
     reader.stop()
     assert file.read_bytes() == source.read_bytes()

@@ -15,6 +15,7 @@ from penstock.plugins.files.file_source import FileStreamSourceConnector
 from penstock.plugins.files.file_source_task import FileStreamSourceTask
 from penstock.sdk.errors import OffsetError
 from penstock.sdk.offsets import OffsetReader
+from source_batches import polled
 
 Offset = dict[str, Any]
 TASKS: list[FileStreamSourceTask] = []
@@ -40,7 +41,7 @@ def turn(file: Path, offset: Offset | None = None) -> tuple[list[str], Offset]:
     task.start({"file": str(file), "topic": "t"}, standing(file, offset))
     found: list[str] = []
     left = dict(offset or {})
-    while (batch := task.poll()) is not None:
+    while (batch := polled(task)) is not None:
         found += batch.records.column("value").to_pylist()
         [(at, committed)] = batch.offsets
         assert at == partition
@@ -92,7 +93,7 @@ class TestRotation:
         task = FileStreamSourceTask()
         TASKS.append(task)
         task.start({"file": str(file), "topic": "t"}, standing(file, offset))
-        batch = task.poll()
+        batch = polled(task)
         assert batch is not None
         [(_, committed)] = batch.offsets
         task.stop()

@@ -11,17 +11,24 @@ from typing import Any
 
 import pytest
 
-from penstock.plugins.files import file_source_task, gathered_lines, line_reader, reader_rota
+from penstock.plugins.files import (
+    file_lines,
+    file_source_task,
+    gathered_lines,
+    line_reader,
+    reader_rota,
+)
 from penstock.plugins.files.file_source import FileStreamSourceConnector
 from penstock.plugins.files.file_source_task import FileStreamSourceTask
 from penstock.sdk.errors import RetriableError, UserError
 from penstock.sdk.offsets import OffsetReader
+from source_batches import polled
 
 
 @pytest.fixture(autouse=True)
 def search_at_every_poll(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(file_source_task, "SEARCH_PAUSE", 0.0)
-    monkeypatch.setattr(file_source_task, "SEARCH_RATIO", 0)
+    monkeypatch.setattr(file_lines, "SEARCH_PAUSE", 0.0)
+    monkeypatch.setattr(file_lines, "SEARCH_RATIO", 0)
 
 
 class Many:
@@ -37,7 +44,7 @@ class Many:
         self.task.start(config, OffsetReader(offsets))
 
     def poll(self) -> list[str] | None:
-        batch = self.task.poll()
+        batch = polled(self.task)
         if batch is None:
             return None
         batch.records.validate(full=True)
@@ -99,7 +106,7 @@ def test_files_that_appear_and_grow_later(many: Any) -> None:
 def test_the_folder_is_not_searched_at_every_poll(
     many: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(file_source_task, "SEARCH_PAUSE", 1000.0)
+    monkeypatch.setattr(file_lines, "SEARCH_PAUSE", 1000.0)
     reader = many()
     reader.append("a.log", "one\n")
     assert reader.lines() == ["one"]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from penstock.plugins.files import file_source_task, line_reader
 from penstock.plugins.files.file_source_task import FileStreamSourceTask
 from penstock.sdk.offsets import OffsetReader
+from source_batches import polled
 
 PIECES = st.lists(
     st.sampled_from([b"\n", b"\r\n", b"\r", b"\xff", b"\xe2", b"\x82\xac", b"\x00", b"abc", b""])
@@ -63,7 +64,7 @@ class Lease:
         self.commit()
 
     def poll(self) -> bool:
-        batch = self.task.poll()
+        batch = polled(self.task)
         if batch is None:
             return False
         batch.records.validate(full=True)

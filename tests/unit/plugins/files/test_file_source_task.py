@@ -18,6 +18,7 @@ from penstock.plugins.files.followed_file import FollowedFile
 from penstock.sdk.batches import SourceBatch
 from penstock.sdk.errors import ConfigError, RetriableError, UserError
 from penstock.sdk.offsets import OffsetReader
+from source_batches import polled
 
 
 @pytest.fixture
@@ -54,10 +55,10 @@ class Reader:
     @property
     def file(self) -> FollowedFile:
         """The file behind the task, after a poll."""
-        return self.task._rota.first._file
+        return self.task._lines.rota.first._file
 
     def poll(self) -> list[str] | None:
-        batch = self.task.poll()
+        batch = polled(self.task)
         if batch is None:
             return None
         [(partition, offset)] = batch.offsets

@@ -9,10 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from penstock.plugins.files import file_source_task, gathered_lines, line_reader, reader_rota
+from penstock.plugins.files import (
+    file_lines,
+    file_source_task,
+    gathered_lines,
+    line_reader,
+    reader_rota,
+)
 from penstock.plugins.files.file_source import FileStreamSourceConnector
 from penstock.plugins.files.file_source_task import FileStreamSourceTask
 from penstock.sdk.offsets import OffsetReader
+from source_batches import polled
 
 TASKS = 3
 Offsets = dict[str, int]
@@ -28,7 +35,7 @@ class Lease:
         self.offsets: Offsets = {}
 
     def poll(self) -> bool:
-        batch = self.task.poll()
+        batch = polled(self.task)
         if batch is None:
             return False
         self.lines += batch.records.column("value").to_pylist()
@@ -107,8 +114,8 @@ STEPS = st.lists(
 
 @pytest.mark.parametrize(("block", "most_open"), [(64, 1), (256, 64), (1 << 20, 2)])
 def test_exactly_once(block: int, most_open: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(file_source_task, "SEARCH_PAUSE", 0.0)
-    monkeypatch.setattr(file_source_task, "SEARCH_RATIO", 0)
+    monkeypatch.setattr(file_lines, "SEARCH_PAUSE", 0.0)
+    monkeypatch.setattr(file_lines, "SEARCH_RATIO", 0)
     monkeypatch.setattr(file_source_task, "FIRST_BLOCK", block)
     monkeypatch.setattr(line_reader, "BLOCK", block)
     monkeypatch.setattr(gathered_lines, "MOST_BYTES", block)

@@ -217,6 +217,38 @@ def test_schemas_and_tombstones(form: str, tmp_path: Path) -> None:
     assert [from_field(each.schema.field("key")) for each in found] == [Schema.int16()]
 
 
+CHANGING: list[tuple[Schema, dict[str, Any]]] = [
+    (Schema.struct({"n": Schema.int16(), "text": Schema.string(optional=True)}, version=1),
+     {"n": 1, "text": "a"}),
+    (Schema.struct({"n": Schema.int16(), "text": Schema.string(optional=True),
+                    "more": Schema.array(Schema.int32())}, version=2),
+     {"n": 2, "text": None, "more": [1]}),
+    (Schema.struct({"n": Schema.int64(), "text": Schema.string(optional=True)}, version=3),
+     {"n": 1 << 40, "text": "c"}),
+    (Schema.struct({"n": Schema.int64()}, version=4), {"n": 4}),
+    (Schema.struct({"n": Schema.int16(), "text": Schema.string(optional=True)}, version=1),
+     {"n": 5, "text": "e"}),
+]  # fmt: skip
+"""A field is added, widened and dropped, and then an old record comes late."""
+
+
+@pytest.mark.parametrize("form", WITH_SCHEMAS)
+def test_schemas_that_change_from_record_to_record(form: str, tmp_path: Path) -> None:
+    written = []
+    for offset, (schema, value) in enumerate(CHANGING):
+        one = batch((Schema.int16(), [offset]), (schema, [value]))
+        offsets = pa.array([offset], pa.int64())
+        written.append(one.set_column(one.schema.get_field_index("offset"), "offset", offsets))
+    plain = {"file.compression.type": "none"}
+    write(tmp_path, {"format.output.type": form, **plain}, *written)
+    found = restored(tmp_path, input_format=form)
+    assert rows_of(found) == rows_of(written)
+    schemas = [
+        from_field(each.schema.field("value")) for each in found for _ in range(each.num_rows)
+    ]
+    assert schemas == [schema for schema, _ in CHANGING]
+
+
 @pytest.mark.parametrize("form", FORMATS)
 def test_records_without_keys_timestamps_and_headers(form: str, tmp_path: Path) -> None:
     written = batch((None, [None] * 3), (Schema.string(optional=True), ["a", "b", None]))

@@ -6,7 +6,7 @@ import gzip
 import io
 import json
 from collections.abc import Callable, Iterator
-from itertools import repeat
+from itertools import chain, repeat
 from typing import Any
 
 import cramjam
@@ -459,19 +459,33 @@ def test_parquets_types_become_those_of_records() -> None:
 LINE = b'{"n":12345678,"text":"%s"}\n' % (b"x" * 970)
 
 
-@pytest.mark.parametrize("form", ["jsonl", "text", "csv", "bytes"])
+def large(form: str) -> Iterator[bytes]:
+    """200 MB."""
+    if form == "json":
+        return chain([b"["], repeat(LINE.rstrip() + b",", 199_999), [LINE, b"]"])
+    if form == "avro":
+        block = io.BytesIO()
+        rows = [{"id": number, "name": "x" * 990} for number in range(1000)]
+        fastavro.writer(block, fastavro.parse_schema(AVRO), rows, sync_interval=2_000_000)
+        data = block.getvalue()
+        begin = data.index(data[-16:]) + 16  # behind the header, which ends as a block does
+        return chain([data], repeat(data[begin:], 199))
+    line = LINE if form != "csv" else b"12345678,%s\n" % (b"x" * 990)
+    return repeat(line * 1000, 200)
+
+
+@pytest.mark.parametrize("form", ["jsonl", "text", "csv", "bytes", "json", "avro"])
 def test_a_large_object_passes_in_bounded_memory(form: str) -> None:
     """200 MB here; nothing depends on how many there are."""
     pool = pa.default_memory_pool()
     before = pool.bytes_allocated()
     rows, most = 0, 0
-    line = LINE if form != "csv" else b"12345678,%s\n" % (b"x" * 990)
-    stream = stream_of(repeat(line * 1000, 200))
+    stream = stream_of(large(form))
     settings = {"csv": {"csv_header": "false"}, "bytes": {"transformer_max_buffer_size": "1000"}}
     for columns in transformer(form, **settings.get(form, {})).columns(stream, OBJECT):
         rows += len(columns.value)
         most = max(most, columns.value.nbytes, pool.bytes_allocated() - before)
-    assert rows == 200_000 if form != "bytes" else rows == 200 * len(line)
+    assert rows == 200_000 if form != "bytes" else rows == 200 * 1000 * len(LINE)
     assert most < 16 << 20
 
 
