@@ -5,17 +5,20 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from free_ports import free_port
+from own_cluster import own_topics
 from penstock.embedded import EmbeddedBroker
 from penstock.kafka.clients import Connection
 from penstock.runtime.worker import Worker
 from topics import Topics
+from worker_process import WorkerProcess
 
 ROOT = Path(__file__).parents[3]
 
@@ -50,6 +53,30 @@ def read(spark: SparkSession, broker: EmbeddedBroker) -> Callable[..., DataFrame
         return spark.read.format("penstock").options(**given).load()
 
     return read
+
+
+@pytest.fixture
+def start(
+    tmp_path: Path, broker: EmbeddedBroker, name: str
+) -> Iterator[Callable[..., WorkerProcess]]:
+    """Starts a worker in a process of its own; on the second call one that goes on after it."""
+    made: list[WorkerProcess] = []
+
+    def start(**properties: str) -> WorkerProcess:
+        given = {key.replace("_", "."): value for key, value in properties.items()}
+        worker = WorkerProcess(
+            tmp_path / "worker",
+            port=free_port(),
+            bootstrap_servers=broker.bootstrap_servers,
+            properties={**own_topics(name), "spark.driver.memory": "700m", **given},
+        )
+        made.append(worker)
+        worker.start()
+        return worker
+
+    yield start
+    for worker in made:
+        worker.close()
 
 
 @pytest.fixture(scope="session")

@@ -12,9 +12,9 @@ from penstock.plugins.databases.kept_offsets import KeptOffsets
 from penstock.plugins.databases.sink_config import SINK_CONFIG
 from penstock.plugins.databases.sink_settings import SinkSettings
 from penstock.plugins.databases.write_session import WriteSession
+from penstock.sdk.checked import objections
 from penstock.sdk.config import ConfigDef
 from penstock.sdk.connectors import SinkConnector, TopicPartition
-from penstock.sdk.errors import ConfigError
 from penstock.sdk.tasks import SinkTask
 
 
@@ -44,11 +44,7 @@ class JdbcSinkConnector(SinkConnector):
     task_class: ClassVar[type[SinkTask]] = JdbcSinkTask
 
     def validate(self, config: Mapping[str, str]) -> Sequence[tuple[str, str]]:
-        try:
-            SinkSettings.of(config)
-        except ConfigError as error:
-            return [(error.key or URL, str(error))]
-        return ()
+        return objections(lambda: SinkSettings.of(config), URL)
 
     def start(self, config: Mapping[str, str]) -> None:
         SinkSettings.of(config)

@@ -18,9 +18,10 @@ from penstock.plugins.databases.source_settings import SourceSettings
 from penstock.plugins.databases.table_offsets import PARTITION_KEYS, check_alteration
 from penstock.plugins.databases.table_share import TABLES, Work, to_text
 from penstock.plugins.files.file_jail import ROOTS
+from penstock.sdk.checked import objections
 from penstock.sdk.config import ConfigDef
 from penstock.sdk.connectors import SourceConnector
-from penstock.sdk.errors import ConfigError, PenstockError
+from penstock.sdk.errors import PenstockError
 from penstock.sdk.offsets import ChangedOffset, OffsetReader, SourceOffset, SourcePartition
 from penstock.sdk.tasks import SourceTask
 
@@ -56,11 +57,7 @@ class JdbcSourceConnector(SourceConnector):
     partition_keys: ClassVar[tuple[str, ...]] = PARTITION_KEYS
 
     def validate(self, config: Mapping[str, str]) -> Sequence[tuple[str, str]]:
-        try:
-            SourceSettings.of(config)
-        except ConfigError as error:
-            return [(error.key or URL, str(error))]
-        return ()
+        return objections(lambda: SourceSettings.of(config), URL)
 
     def start(self, config: Mapping[str, str]) -> None:
         self._settings = SourceSettings.of(config)

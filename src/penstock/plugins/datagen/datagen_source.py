@@ -12,9 +12,9 @@ from penstock.plugins.datagen.datagen_offsets import ITERATION, TASK_ID, check_a
 from penstock.plugins.datagen.datagen_task import DatagenTask
 from penstock.plugins.datagen.pacing import Pacing
 from penstock.plugins.datagen.recipe import recipe_of
+from penstock.sdk.checked import objections
 from penstock.sdk.config import ConfigDef
 from penstock.sdk.connectors import SourceConnector
-from penstock.sdk.errors import ConfigError
 from penstock.sdk.offsets import OffsetReader, SourceOffset, SourcePartition
 from penstock.sdk.tasks import SourceTask
 
@@ -38,11 +38,7 @@ class DatagenConnector(SourceConnector):
     partition_keys: ClassVar[tuple[str, ...]] = (TASK_ID,)
 
     def validate(self, config: Mapping[str, str]) -> Sequence[tuple[str, str]]:
-        try:
-            recipe_of(config)
-        except ConfigError as error:
-            return [(error.key or QUICKSTART, str(error))]
-        return ()
+        return objections(lambda: recipe_of(config), QUICKSTART)
 
     def start(self, config: Mapping[str, str]) -> None:
         recipe_of(config)

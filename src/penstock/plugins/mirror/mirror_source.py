@@ -27,9 +27,10 @@ from penstock.plugins.mirror.mirror_source_task import (
 from penstock.plugins.mirror.source_cluster import SourceCluster
 from penstock.plugins.mirror.target_topics import TargetTopics
 from penstock.plugins.mirror.topic_names import matches, patterns
+from penstock.sdk.checked import objections
 from penstock.sdk.config import ConfigDef
 from penstock.sdk.connectors import SourceConnector
-from penstock.sdk.errors import ConfigError, PenstockError, RetriableError
+from penstock.sdk.errors import PenstockError, RetriableError
 from penstock.sdk.offsets import OffsetReader, SourceOffset, SourcePartition
 from penstock.sdk.tasks import SourceTask
 
@@ -65,12 +66,11 @@ class MirrorSourceConnector(SourceConnector):
     }
 
     def validate(self, config: Mapping[str, str]) -> Sequence[tuple[str, str]]:
-        try:
+        def check() -> None:
             settings = MirrorSettings.of(config)
             make_consumer(settings.consumer, Noted(), committed=settings.committed).close()
-        except ConfigError as error:
-            return [(error.key or keys.SOURCE_SERVERS, str(error))]
-        return ()
+
+        return objections(check, keys.SOURCE_SERVERS)
 
     def start(self, config: Mapping[str, str]) -> None:
         self._config = dict(config)

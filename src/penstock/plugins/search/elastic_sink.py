@@ -9,9 +9,9 @@ from penstock import __version__
 from penstock.plugins.search.elastic_sink_task import ElasticsearchSinkTask
 from penstock.plugins.search.sink_config import SINK_CONFIG, URL
 from penstock.plugins.search.sink_settings import SinkSettings
+from penstock.sdk.checked import objections
 from penstock.sdk.config import ConfigDef
 from penstock.sdk.connectors import SinkConnector, TopicPartition
-from penstock.sdk.errors import ConfigError
 from penstock.sdk.tasks import SinkTask
 
 
@@ -41,11 +41,7 @@ class ElasticsearchSinkConnector(SinkConnector):
     task_class: ClassVar[type[SinkTask]] = ElasticsearchSinkTask
 
     def validate(self, config: Mapping[str, str]) -> Sequence[tuple[str, str]]:
-        try:
-            SinkSettings.of(config)
-        except ConfigError as error:
-            return [(error.key or URL, str(error))]
-        return ()
+        return objections(lambda: SinkSettings.of(config), URL)
 
     def start(self, config: Mapping[str, str]) -> None:
         SinkSettings.of(config)
