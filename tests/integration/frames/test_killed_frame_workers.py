@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from pyarrow.parquet import ParquetFile
 
 from format_jars import spark_jars
-from free_ports import free_port
-from own_cluster import own_topics
 from penstock.client import ConnectClient
-from penstock.embedded import EmbeddedBroker, Java
+from penstock.embedded import Java
 from penstock.embedded.postgres import USER
 from sink_offsets import entry, in_group
 from spark_cluster import spark_cluster
@@ -25,27 +23,6 @@ from worker_process import WorkerProcess
 pytestmark = pytest.mark.heavy
 PARTITIONS, EACH = 3, 20_000
 Start = Callable[..., WorkerProcess]
-
-
-@pytest.fixture
-def start(tmp_path: Path, broker: EmbeddedBroker, name: str) -> Iterator[Start]:
-    made: list[WorkerProcess] = []
-
-    def start(**properties: str) -> WorkerProcess:
-        given = {key.replace("_", "."): value for key, value in properties.items()}
-        worker = WorkerProcess(
-            tmp_path / "worker",
-            port=free_port(),
-            bootstrap_servers=broker.bootstrap_servers,
-            properties={**own_topics(name), "spark.driver.memory": "700m", **given},
-        )
-        made.append(worker)
-        worker.start()
-        return worker
-
-    yield start
-    for worker in made:
-        worker.close()
 
 
 @pytest.fixture
@@ -85,7 +62,7 @@ def test_a_worker_killed_in_the_middle_of_turns(start: Start, topics: Topics, fi
     worker = start()
     worker.client.create(filled, framed(filled))
     for part in (1, PARTITIONS * EACH // 3):
-        eventually(lambda: produced(topics, filled) > part, within=180, every=0.05)  # noqa: B023
+        eventually(lambda: produced(topics, filled) > part, within=180, every=0.05)  # noqa: B023 (called at once)
         worker.kill()
         worker.start()
     assert_each_once(topics, filled)
@@ -100,7 +77,7 @@ def test_files_of_a_worker_killed_in_the_middle_of_turns(
     sink = {"connector.class": "SparkSink", "topics": filled, "path": str(out), "select": "value"}
     worker.client.create(filled, sink)
     for turns in (1, 2):
-        eventually(lambda: len(list(out.glob("turn=*"))) >= turns, within=180, every=0.02)  # noqa: B023
+        eventually(lambda: len(list(out.glob("turn=*"))) >= turns, within=180, every=0.02)  # noqa: B023 (called at once)
         worker.kill()
         worker.start()
     await_end(topics, filled)
@@ -132,7 +109,7 @@ def test_a_database_of_a_worker_killed_in_the_middle_of_turns(
     worker.client.create(filled, sink)
     for part in (0, PARTITIONS * EACH // 3):
         eventually(
-            lambda: tables.run("SELECT count(*) FROM numbers")[0][0] > part,  # noqa: B023
+            lambda: tables.run("SELECT count(*) FROM numbers")[0][0] > part,  # noqa: B023 (called at once)
             within=180,
             every=0.02,
         )

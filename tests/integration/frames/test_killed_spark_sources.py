@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from free_ports import free_port
-from own_cluster import own_topics
-from penstock.embedded import EmbeddedBroker
 from topics import Topics
 from waiting import eventually
 from worker_process import WorkerProcess
@@ -20,27 +17,6 @@ LONG, SHORT, FILES = 400_000, 5_000, 8
 """Lines of the long file, of each short one, and how many of these there are."""
 LINES = LONG + FILES * SHORT
 Start = Callable[..., WorkerProcess]
-
-
-@pytest.fixture
-def start(tmp_path: Path, broker: EmbeddedBroker, name: str) -> Iterator[Start]:
-    made: list[WorkerProcess] = []
-
-    def start(**properties: str) -> WorkerProcess:
-        given = {key.replace("_", "."): value for key, value in properties.items()}
-        worker = WorkerProcess(
-            tmp_path / "worker",
-            port=free_port(),
-            bootstrap_servers=broker.bootstrap_servers,
-            properties={**own_topics(name), "spark.driver.memory": "700m", **given},
-        )
-        made.append(worker)
-        worker.start()
-        return worker
-
-    yield start
-    for worker in made:
-        worker.close()
 
 
 @pytest.fixture
@@ -77,7 +53,7 @@ def test_a_worker_killed_in_the_middle_of_files(
     worker = start()
     worker.client.create(name, source(name, folder))
     for part in (1, LONG // 3):
-        eventually(lambda: topics.end(name) > part, within=180, every=0.02)  # noqa: B023
+        eventually(lambda: topics.end(name) > part, within=180, every=0.02)  # noqa: B023 (called at once)
         worker.kill()
         assert topics.end(name) < LINES, "it was killed too late to show anything"
         worker.start()
