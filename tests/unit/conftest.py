@@ -3,15 +3,41 @@
 import logging
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from unittest.mock import Mock, create_autospec
 
 import pytest
 from fastapi import FastAPI
 
 from certificates import Certificate, make_authority
+from penstock.logs import secrets
 from penstock.logs.levels import Levels, in_use, use
 from penstock.rest import RestServer, create_app
 from penstock.rest.herder_api import HerderApi
+from process_state import changes, process_state
+
+STATE = pytest.StashKey[dict[str, Any]]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
+    """Note how the process is before the first fixture."""
+    item.stash[STATE] = process_state()
+    yield
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
+    """After the last one it must be so again, or other tests fail in some orders."""
+    yield
+    changed = changes(item.stash[STATE], process_state())
+    assert not changed, f"the test has changed this for the whole process: {changed}"
+
+
+@pytest.fixture(autouse=True)
+def no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of other tests are not hidden: one of them may be a word of this test's log."""
+    monkeypatch.setattr(secrets, "_hidden", {})
 
 
 @pytest.fixture
@@ -35,10 +61,13 @@ def served() -> Iterator[tuple[FastAPI, str]]:
 def fresh_levels() -> Iterator[None]:
     """Log levels as a worker begins with; those of the test run come back."""
     before, root = in_use(), logging.root.level
+    levels = {name: logging.getLogger(name).level for name in before.loggers}
     use(Levels())
     yield
     use(before)
     logging.root.setLevel(root)
+    for name, level in levels.items():
+        logging.getLogger(name).setLevel(level)
 
 
 @pytest.fixture(scope="module")

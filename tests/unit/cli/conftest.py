@@ -1,6 +1,8 @@
 """Commands run as the installed program runs them, on a home of their own."""
 
+import faulthandler
 import logging
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +33,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HOME", str(tmp_path))
     # A command with --debug would otherwise speak for those that come after it.
     monkeypatch.setattr(Settings, "debug", False)
+    # Typer has one of its own.
+    monkeypatch.setattr(sys, "excepthook", sys.excepthook)
     # Colour would be forced by these; the test runner may have them.
     for name in ("FORCE_COLOR", "CLICOLOR_FORCE", "GITHUB_ACTIONS", "PY_COLORS"):
         monkeypatch.delenv(name, raising=False)
@@ -40,12 +44,14 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture(autouse=True)
 def logging_as_before(fresh_levels: None) -> Iterator[None]:
     """A command may set up the log of its whole process (`log_to`); this one belongs to pytest."""
-    handlers = logging.root.handlers[:]
+    handlers, told = logging.root.handlers[:], faulthandler.is_enabled()
     yield
     added = [handler for handler in logging.root.handlers if handler not in handlers]
     logging.root.handlers[:] = handlers
     for handler in added:
         handler.close()
+    if told:
+        faulthandler.enable(sys.__stderr__)
     logging.captureWarnings(False)
     logging.raiseExceptions = True
 

@@ -126,6 +126,18 @@ def test_one_letter_and_the_same_forms_for_output(path: tuple[str, ...]) -> None
             assert {"table", "jsonl"} <= {form.value for form in type(option.default)}
 
 
+def test_whatever_deletes_asks_unless_told_not_to() -> None:
+    found = {}
+    for path in every_command(ROOT):
+        command = ROOT
+        for word in path:
+            command = command.commands[word]
+        if "delete" in path and not hasattr(command, "commands"):
+            found[path] = {"-y", "--yes"} <= {each for o in command.params for each in o.opts}
+    assert len(found) > 4
+    assert all(found.values()), found
+
+
 @pytest.mark.parametrize("path", list(every_command(ROOT)), ids=" ".join)
 def test_help_on_80_columns(
     run: Run, monkeypatch: pytest.MonkeyPatch, path: tuple[str, ...]

@@ -12,7 +12,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from penstock.logs import secrets
 from penstock.logs.forms import JsonForm, ScreenForm, TextForm
 from penstock.logs.levels import Kept
 from penstock.logs.secrets import hidden_from, hide, scrub
@@ -22,9 +21,7 @@ Lines = Callable[[], list[str]]
 TIME = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}"
 
 
-@pytest.fixture(autouse=True)
-def no_secrets(monkeypatch: pytest.MonkeyPatch, fresh_levels: None) -> None:
-    monkeypatch.setattr(secrets, "_hidden", {})
+pytestmark = pytest.mark.usefixtures("fresh_levels")
 
 
 @pytest.fixture

@@ -27,7 +27,6 @@ from penstock.engine.lease.source_lease import SourceLoop
 from penstock.engine.pipeline.pipeline import Pipeline
 from penstock.engine.pipeline.recipe import Recipe
 from penstock.kafka.clients import Connection
-from penstock.logs import secrets
 from penstock.logs.secrets import hidden_from
 from penstock.plugins.files.file_source_task import FileStreamSourceTask
 from penstock.sdk.batches import record_batch
@@ -108,9 +107,8 @@ def test_a_value_that_does_not_do(lease: SourceLease) -> None:
 
 @pytest.mark.usefixtures("fresh_levels")
 def test_a_lease_whose_settings_are_wrong_fails_and_tells_no_value(
-    lease: SourceLease, monkeypatch: pytest.MonkeyPatch
+    lease: SourceLease,
 ) -> None:
-    monkeypatch.setattr(secrets, "_hidden", {})  # of other tests
     schemas = {"schemas.enable": lease.config["password"]}
     recipe = Recipe((StringConverter, {}), (JsonConverter, schemas))
     report = lease_loop.run(replace(lease, pipeline=recipe), SourceLoop, Heartbeat())

@@ -21,7 +21,6 @@ from penstock.engine.lease.lease_logs import (
     logged,
     process_log,
 )
-from penstock.logs import secrets
 from penstock.logs.forms import TextForm
 from penstock.logs.levels import in_use
 
@@ -33,7 +32,6 @@ pytestmark = pytest.mark.usefixtures("fresh_levels")
 
 @pytest.fixture
 def lines(monkeypatch: pytest.MonkeyPatch) -> Iterator[ProcessLog]:
-    monkeypatch.setattr(secrets, "_hidden", {})
     # Not what threads of other tests log meanwhile: a worker of theirs may live in this process.
     keeps = ProcessLog.filter
     monkeypatch.setattr(

@@ -20,7 +20,6 @@ from penstock.runtime.errors import Conflict, InternalError
 from penstock.runtime.meters import streaks
 from penstock.runtime.meters.metrics import Metrics
 from penstock.runtime.plugins import Plugin, Plugins
-from penstock.runtime.running import standstill
 from penstock.runtime.running.scheduler import TURN, Next, Scheduler
 from penstock.runtime.running.source_runner import SourceRunner
 from penstock.runtime.running.task_leases import Ended
@@ -32,14 +31,6 @@ NAME, HERE = "numbers", "here:8083"
 TELLING: dict[str, Any] = {"tally": {}, "active": 0}
 FENCED = "LeaseLost: _FENCED: Producer fenced by another instance"
 CONVERTERS = {"key.converter": "JsonConverter", "value.converter": "JsonConverter"}
-
-
-@pytest.fixture(autouse=True)
-def outages(monkeypatch: pytest.MonkeyPatch) -> Outages:
-    """No broker is down, whatever clients of other tests in this process could not reach."""
-    known = Outages()
-    monkeypatch.setattr(standstill, "outages", known)
-    return known
 
 
 @pytest.fixture
@@ -104,7 +95,7 @@ def test_losses_in_a_row_are_told_beside_the_state(
 
 def test_losses_are_not_a_write_each(runner: SourceRunner, statuses: StatusStore) -> None:
     writes = MagicMock()
-    statuses._send = writes  # type: ignore[method-assign]
+    statuses._send = writes  # type: ignore[method-assign]  # a spy
     lose(runner, 100)
     assert writes.call_count == 1
 
