@@ -25,7 +25,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"^```\n(.*?)^```", re.DOTALL | re.MULTILINE)
 PRINTS = re.compile(r"# prints: (.*)$")
-HERE = re.compile(r"<<(\w+)$")
+HERE = re.compile(r"<<(\w+)(?:\s+#.*)?$")
 PORT = "8083"
 LONG = ("make demo", "make test")
 """Shown first in README, and not a part of the walk: CI runs them anyway."""

@@ -19,6 +19,9 @@ cat file     # prints: a b
 apply -f - <<END
 one
 END
+python - <<END   # prints: two
+two
+END
 ```
 ```python
 not_a_command()
@@ -34,10 +37,11 @@ def test_commands_may_have_several_lines() -> None:
         "printf 'a",
         "cat file     # prints: a b",
         "apply -f - <<END",
+        "python - <<END   # prints: two",
     ]
-    assert [c.starts_worker for c in found] == [False, True, False, False, False]
-    assert [c.prints for c in found] == [None, None, None, "a b", None]
-    assert found[-1].text.endswith("END")
+    assert [c.starts_worker for c in found] == [False, True, False, False, False, False]
+    assert [c.prints for c in found] == [None, None, None, "a b", None, "two"]
+    assert [c.text.splitlines()[-1] for c in found[-2:]] == ["END", "END"]
 
 
 def test_readme_begins_with_demo_and_test() -> None:
