@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import quote
 
 from penstock.client.advice import CHECK_ADDRESS
-from penstock.client.credentials import NOBODY, Credentials
+from penstock.client.credentials import ANONYMOUS, Credentials
 from penstock.client.errors import ConnectApiError
 from penstock.client.transport import Transport
 
@@ -27,7 +27,7 @@ class ConnectClient:
     """
 
     def __init__(
-        self, url: str, timeout: float = TIMEOUT_SECONDS, *, credentials: Credentials = NOBODY
+        self, url: str, timeout: float = TIMEOUT_SECONDS, *, credentials: Credentials = ANONYMOUS
     ) -> None:
         self._transport = Transport(url, timeout, credentials)
         self._call = self._transport.call

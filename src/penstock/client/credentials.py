@@ -50,4 +50,4 @@ class Credentials:
         return context
 
 
-NOBODY = Credentials()
+ANONYMOUS = Credentials()

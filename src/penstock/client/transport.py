@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 
 from penstock.client.advice import CHECK_ADDRESS, NEXT_STEP, after
-from penstock.client.credentials import NOBODY, Credentials
+from penstock.client.credentials import ANONYMOUS, Credentials
 from penstock.client.errors import ConnectApiError, ConnectError, WorkerUnreachable
 
 EXAMPLE = "http://127.0.0.1:8083"
@@ -18,7 +18,7 @@ TRANSIENT = (409, 503)
 class Transport:
     """Sends requests to one worker and keeps its connections. Thread-safe."""
 
-    def __init__(self, url: str, timeout: float, credentials: Credentials = NOBODY) -> None:
+    def __init__(self, url: str, timeout: float, credentials: Credentials = ANONYMOUS) -> None:
         self.url = url.rstrip("/")
         try:
             parsed = httpx.URL(self.url)

@@ -125,7 +125,7 @@ class PluggedProvider:
             ) from None
 
     def file(self, path: str, key: str) -> Path | None:
-        """None: nobody tells when a service has another value."""
+        """None: a service does not say when a value changes."""
         return None
 
 

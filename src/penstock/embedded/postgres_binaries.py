@@ -38,7 +38,7 @@ def program(name: str) -> str:
 
 @cache
 def _open_to_others(package: Path) -> Path:
-    """The package; or a copy, where root's would become nobody's and could not reach it."""
+    """The package; or a copy, if the user ``nobody``, which root becomes, could not reach it."""
     if os.geteuid() != 0 or all(above.stat().st_mode & stat.S_IXOTH for above in package.parents):
         return package
     folder = Path(tempfile.mkdtemp(prefix="penstock-postgres-"))
@@ -52,7 +52,7 @@ def _open_to_others(package: Path) -> Path:
 
 
 def as_postgres(command: list[str]) -> list[str]:
-    """Return what to run: PostgreSQL refuses to run as root, so root's becomes nobody's."""
+    """Return what to run: PostgreSQL refuses to run as root, so root becomes ``nobody``."""
     if os.geteuid() != 0:
         return command
     user = pwd.getpwnam(UNPRIVILEGED)

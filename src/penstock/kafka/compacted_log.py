@@ -37,8 +37,8 @@ that ends a transaction, a reader learns that only when a poll times out, so it 
 
 
 GATHER_SECONDS = 0.05
-"""How long a follower rests after each record while nobody waits for it: of a hundred a second it
-then takes five at a time, for a fifth of the cost."""
+"""How long a follower rests after each record while no caller waits for it: of a hundred a second
+it then takes five at a time, for a fifth of the cost."""
 GONE_SECONDS = 2.0
 """A topic that was there and is unknown for this long has been deleted."""
 

@@ -34,7 +34,7 @@ class Nap:
                 self._wake()
 
     def end(self) -> None:
-        """Ask no more; returns once nobody does."""
+        """Stop asking; returns when no question is under way."""
         with self._asking:
             self._over = True
 

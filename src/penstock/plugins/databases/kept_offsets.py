@@ -29,7 +29,7 @@ def claim(epoch: int) -> str:
 
 @dataclass(frozen=True)
 class Rival:
-    """What is stored with a greater epoch: by a later task, or before Kafka counted anew."""
+    """What is stored with a greater epoch: by a later task, or before Kafka's count began again."""
 
     epoch: int
     next: int
@@ -102,7 +102,8 @@ class KeptOffsets:
     def claim(self, position: PartitionId, start: int, rival: Rival, epoch: int) -> None:
         """Take a partition from a rival; ``TakenOver`` if that has written meanwhile.
 
-        Only for a task that knows that it is the present one: then Kafka counts epochs anew.
+        Only for a task that knows that it is the present one: then Kafka's count of epochs has
+        begun again.
         """
         claimed = self._session.rows(
             f"UPDATE {self._table} SET next = $4, epoch = $5 WHERE {_WHERE} AND epoch = $6 "

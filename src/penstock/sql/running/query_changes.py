@@ -159,7 +159,7 @@ def facts(home: Home, query: PersistentQuery, plan: str) -> Result:
 
 
 def _lag(home: Home, query: PersistentQuery) -> int | None:
-    """How many records of its stream it has still to read; None where nobody can tell."""
+    """How many records of its stream it has still to read; None if it cannot be found out."""
     topic = query.sources[0].topic
     try:
         ends = reading.ends(home.catalog.admin, topic)
@@ -180,15 +180,15 @@ def _lag_words(lag: int | None) -> str:
 
 
 def _outdated(home: Home, query: PersistentQuery) -> str:
-    """What was declared anew since the query was created: it goes on with what was so then."""
+    """What was declared again since the query was created: the query keeps the older columns."""
     now = home.catalog.sources()
     other = [s for s in query.sources if s.name in now and now[s.name].columns != s.columns]
     if not other:
         return ""
     was = "; ".join(f"{source.name} ({column_list(source.columns)})" for source in other)
     return (
-        f"goes on with the columns of its creation, {was}, which were declared anew. "
-        "Terminate and create it anew to change that."
+        f"goes on with the columns of its creation, {was}, which were declared again since. "
+        "Terminate it and create it again to change that."
     )
 
 
@@ -199,7 +199,7 @@ def still_reading(home: Home, name: str) -> tuple[str, ...]:
         return ()
     return (
         f"{', '.join(using)}: goes on with the columns that {name} had when the query was created. "
-        "Terminate and create it anew to change that.",
+        "Terminate it and create it again to change that.",
     )
 
 
