@@ -6,6 +6,8 @@ On a real API server and a real worker (whose connectors are stopped: they need 
 operator looks every 20 s instead of every 120 s, for a minute; figures are given for 120 s.
 """
 
+# ruff: noqa: E402 - what is imported is on the path that is set first
+
 from __future__ import annotations
 
 import sys
@@ -18,14 +20,14 @@ import psutil
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "support")]
 
-from free_ports import free_port  # noqa: E402
-from kube_api import KubeServer, kube_server  # noqa: E402
-from kube_resources import apply_cluster  # noqa: E402
-from many_connectors import await_settled, create_many, delete_many  # noqa: E402
-from operator_process import OperatorProcess  # noqa: E402
-from penstock.operator.crds import crds  # noqa: E402
-from rest_between import RestBetween  # noqa: E402
-from worker_process import WorkerProcess  # noqa: E402
+from free_ports import free_port
+from kube_api import KubeServer, kube_server
+from kube_resources import apply_cluster
+from many_connectors import await_settled, create_many, delete_many
+from operator_process import OperatorProcess
+from penstock.operator.crds import crds
+from rest_between import RestBetween
+from worker_process import WorkerProcess
 
 SECONDS, INTERVAL, DEFAULT_INTERVAL = 60, 20, 120
 HEADINGS = (

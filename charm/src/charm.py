@@ -7,6 +7,8 @@ The order is the base layer's: relations, the upper layer's `set_worker_config`,
 the modules in the charm's folder ``reactive``.
 """
 
+# ruff: noqa: E402 - what is imported is on the path that is set first
+
 from __future__ import annotations
 
 import importlib.util
@@ -19,22 +21,22 @@ import ops
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "lib"))
 
-from charms import reactive  # noqa: E402 (from lib)
+from charms import reactive
 
-from penstock.client import layer  # noqa: E402
-from penstock.client.layer_state import VARIABLE, read_state, update_state  # noqa: E402
-from penstock.deploy.cluster import Deployment  # noqa: E402
-from penstock.deploy.options import (  # noqa: E402
+from penstock.client import layer
+from penstock.client.layer_state import VARIABLE, read_state, update_state
+from penstock.deploy.cluster import Deployment
+from penstock.deploy.options import (
     DEFAULT_IMAGE,
     Options,
     parse_topics,
     parse_worker_config,
 )
-from penstock.deploy.properties import worker_properties  # noqa: E402
-from penstock.deploy.record import record  # noqa: E402
-from penstock.deploy.render import render  # noqa: E402
-from penstock.kube import KubeApi, KubeUnavailable, load_config  # noqa: E402
-from penstock.sdk.errors import PenstockError, UserError  # noqa: E402
+from penstock.deploy.properties import worker_properties
+from penstock.deploy.record import record
+from penstock.deploy.render import render
+from penstock.kube import KubeApi, KubeUnavailable, load_config
+from penstock.sdk.errors import PenstockError, UserError
 
 INSTALL = "kafka-connect-base.install"
 RUNNING = "kafka-connect.running"

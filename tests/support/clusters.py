@@ -141,7 +141,7 @@ class Streams:
         for name in self._files:
             eventually(
                 lambda name=name: (
-                    self._topics.end(name) >= len(lines)  # type: ignore[misc]
+                    self._topics.end(name) >= len(lines)  # type: ignore[misc]  # mypy: a lambda with a default
                     and len(self._topics.values(name)) >= len(lines)
                 ),
                 within=within,

@@ -109,7 +109,7 @@ def _compact(array: pa.Array) -> pa.Array:
 
 
 def _of(schema: Schema | None) -> Schema:
-    assert schema is not None, "to_field checked it"  # noqa: S101
+    assert schema is not None, "to_field checked it"  # noqa: S101 (for mypy)
     return schema
 
 

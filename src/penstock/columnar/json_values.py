@@ -67,7 +67,7 @@ def _filled(array: pa.Array, default: pa.Array) -> pa.Array:
 
 
 def _inner(schema: Schema | None, values: list[Any], options: JsonOptions) -> pa.Array:
-    assert schema is not None, "read_schema checked it"  # noqa: S101
+    assert schema is not None, "read_schema checked it"  # noqa: S101 (for mypy)
     return filled_column(schema, values, options)
 
 

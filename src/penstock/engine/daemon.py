@@ -9,13 +9,13 @@ from __future__ import annotations
 import gc
 
 import confluent_kafka  # noqa: F401 (imported for its cost)
-import numpy  # noqa: F401
-import orjson  # noqa: F401
-import pandas  # noqa: F401
+import numpy  # noqa: F401 (as above)
+import orjson  # noqa: F401 (as above)
+import pandas  # noqa: F401 (as above)
 import pyarrow
 from pyspark.daemon import manager
 
-import penstock.engine.carriers.carrying  # noqa: F401
+import penstock.engine.carriers.carrying  # noqa: F401 (as above)
 
 
 def main() -> None:

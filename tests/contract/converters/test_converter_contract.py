@@ -216,7 +216,7 @@ def test_the_field_is_named_for_its_side(case: Case, is_key: bool) -> None:
 def test_picklable_once_configured_and_after_use(case: Case) -> None:
     converter = case.converter()
     for _ in range(2):
-        copy = pickle.loads(pickle.dumps(converter))  # noqa: S301
+        copy = pickle.loads(pickle.dumps(converter))  # noqa: S301 (pickled just above)
         assert copy.encode(case.array(), case.column).to_pylist() == case.encoded().to_pylist()
         assert rows(copy.decode(case.encoded())) == case.values
         converter.decode(converter.encode(case.array(), case.column))

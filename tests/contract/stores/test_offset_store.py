@@ -89,7 +89,7 @@ def test_text_is_written_as_it_is(store: OffsetStore, written: Write) -> None:
     key = '["größe",{"file":"/tmp/ñ €/😀"}]'.encode()
     assert store.key("größe", {"file": "/tmp/ñ €/😀"}, ()) == key  # noqa: S108 (never opened)
     written((key, dump({"straße": "ü/ß"})))
-    assert store.of("größe") == [(key, {"file": "/tmp/ñ €/😀"}, {"straße": "ü/ß"})]  # noqa: S108
+    assert store.of("größe") == [(key, {"file": "/tmp/ñ €/😀"}, {"straße": "ü/ß"})]  # noqa: S108 (a made-up name)
 
 
 def test_numbers_keep_their_kind_and_their_size(written: Write) -> None:

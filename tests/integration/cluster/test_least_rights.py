@@ -161,7 +161,7 @@ def a_group_of_its_choice_takes_as_much(
 def offsets_can_be_changed_and_forgotten(client: ConnectClient) -> None:
     for name in ("lines", "records", "chosen"):
         client.stop(name)
-        eventually(lambda name=name: state(client, name) == "STOPPED", what=name)  # type: ignore[misc]
+        eventually(lambda name=name: state(client, name) == "STOPPED", what=name)  # type: ignore[misc]  # mypy: a lambda with a default
         offsets = client.offsets(name)
         client.alter_offsets(name, offsets)
         client.reset_offsets(name)

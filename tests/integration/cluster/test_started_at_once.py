@@ -47,7 +47,7 @@ def _are_one_cluster(workers: list[WorkerProcess], group: str) -> None:
     config = {"connector.class": "FileStreamSource", "file": "lines.txt", "topic": group}
     insist(partial(workers[0].client.create, group, config, "STOPPED"))
     for worker in workers:
-        eventually(lambda worker=worker: worker.client.connectors() == [group])  # type: ignore[misc]
+        eventually(lambda worker=worker: worker.client.connectors() == [group])  # type: ignore[misc]  # mypy: a lambda with a default
 
 
 def _stores_have_one_partition(topics: Topics, group: str) -> None:

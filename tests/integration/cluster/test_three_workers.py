@@ -94,7 +94,7 @@ def test_offsets_are_altered_through_any_worker(
         insist(partial(client.alter_offsets, name, [altered]))
         insist(partial(client.resume, name))
         eventually(
-            lambda name=name: topics.values(name) == lines * 2,  # type: ignore[misc]
+            lambda name=name: topics.values(name) == lines * 2,  # type: ignore[misc]  # mypy: a lambda with a default
             what="everything once more",
         )
 

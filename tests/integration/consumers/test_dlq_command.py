@@ -211,7 +211,7 @@ def test_an_aborted_transaction_sends_its_letters_once(
         if len(calls) == 2:
             self.abort()
             raise TransactionAborted("as brokers do")
-        commit(self, *args)  # type: ignore[arg-type]
+        commit(self, *args)  # type: ignore[arg-type]  # passed on as they came
 
     monkeypatch.setattr(Transactions, "commit", failing)
     told = penstock.done("dlq", "replay", letters.dead, "-o", "jsonl").objects()
@@ -232,7 +232,7 @@ def test_what_was_replayed_is_told_when_the_rest_cannot_be(
         if len(calls) == 2:
             self.abort()
             raise TransactionAborted("never", passing=False)
-        commit(self, *args)  # type: ignore[arg-type]
+        commit(self, *args)  # type: ignore[arg-type]  # passed on as they came
 
     monkeypatch.setattr(Transactions, "commit", failing)
     outcome = penstock("dlq", "replay", letters.dead)

@@ -58,7 +58,7 @@ def test_a_place_outlives_the_brokers_retention(connection: Connection) -> None:
         idle.commit()
         for name in TTLS:
             eventually(
-                lambda name=name: not committed(connection, name),  # type: ignore[misc]
+                lambda name=name: not committed(connection, name),  # type: ignore[misc]  # mypy: a lambda with a default
                 within=120,
                 every=0.5,
                 what=f"a group that the broker has forgotten: {name}",

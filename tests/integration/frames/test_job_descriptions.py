@@ -64,7 +64,7 @@ def test_every_job_has_a_description(
         worker.client.create(f"{name}-{kind}", config)
     for kind in ("framed", "files"):
         group, end = f"connect-{name}-{kind}", [entry(name, 0, topics.end(name))]
-        eventually(lambda: in_group(topics, group) == end, within=180, what=f"all of {kind}")  # noqa: B023
+        eventually(lambda: in_group(topics, group) == end, within=180, what=f"all of {kind}")  # noqa: B023 (called at once)
     eventually(lambda: topics.values(f"{name}-lines") == ["one"], within=120, what="the line")
     RestSql(worker)(f"CREATE STREAM s (n INT) WITH (KAFKA_TOPIC='{name}', VALUE_FORMAT='JSON');")
     asked = {"ksql": "SELECT COUNT(*) FROM s;"}

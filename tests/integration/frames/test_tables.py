@@ -120,7 +120,7 @@ def test_a_worker_killed_in_the_middle_of_turns_and_a_rewind(
     sink = {"connector.class": "SparkSink", "topics": name, "format": kind, **target}
     worker.client.create(name, {**sink, "select": "CAST(value AS BIGINT) AS id"})
     for turns in (1, 2):
-        eventually(lambda: commits(kind, tmp_path) >= turns, within=180, every=0.02)  # noqa: B023
+        eventually(lambda: commits(kind, tmp_path) >= turns, within=180, every=0.02)  # noqa: B023 (called at once)
         worker.kill()
         worker.start()
     await_end(topics, name)

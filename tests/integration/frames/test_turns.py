@@ -89,7 +89,7 @@ def test_a_worker_that_is_overtaken_while_it_writes(
         assert run_sink(session, turn, NUMBERS, own, worker_epoch=2) is Outcome.WRITTEN
         return own(session, ranges)
 
-    found = run_sink(spark, turn, NUMBERS, overtaken, worker_epoch=1)  # type: ignore[arg-type]
+    found = run_sink(spark, turn, NUMBERS, overtaken, worker_epoch=1)  # type: ignore[arg-type]  # as `own`
     assert found is Outcome.HAPPENED_BEFORE
     assert _numbers(tmp_path / "out") == [0, 1, 2]
 

@@ -126,13 +126,13 @@ def test_one_object_an_hour_across_leases_a_restart_and_a_kill(
                 producer.produce(name, f"{hour} {quarter} {number}")
             producer.flush(20)
             end = 40 * hour + 10 * (quarter + 1)
-            eventually(lambda: sink.put(end), what=f"offset {end}")  # noqa: B023
+            eventually(lambda: sink.put(end), what=f"offset {end}")  # noqa: B023 (called at once)
             if quarter == 1:
                 next(interruptions)()
         assert len(s3.objects(bucket)) == hour
         sink.set((hour + 1) * HOUR)
         done = [entry(name, 0, 40 * (hour + 1))]
-        eventually(lambda: connectors.offsets(name) == done, what=f"hour {hour}")  # noqa: B023
+        eventually(lambda: connectors.offsets(name) == done, what=f"hour {hour}")  # noqa: B023 (called at once)
     objects = s3.objects(bucket)
     assert list(objects) == sorted(f"{name}-0-{40 * hour}" for hour in range(3))
     for hour, content in enumerate(objects[f"{name}-0-{40 * hour}"] for hour in range(3)):
@@ -168,14 +168,14 @@ def test_killed_again_and_again_every_record_is_in_one_object(
         for number in range(5000):
             producer.produce(name, str(kill * 5000 + number))
         producer.flush(20)
-        eventually(lambda: len(sink.leases()) > before, what="a lease")  # noqa: B023
+        eventually(lambda: len(sink.leases()) > before, what="a lease")  # noqa: B023 (called at once)
         sink.kill()
         done = [entry(name, 0, 5000 * (kill + 1))]
 
         def all_are_committed() -> bool:
             # An object grows older only while the clock goes on.
             sink.set(next(hours))
-            return connectors.offsets(name) == done  # noqa: B023
+            return connectors.offsets(name) == done  # noqa: B023 (called at once)
 
         eventually(all_are_committed, what="all records")
         # A task that dies twice without a lease that ends well in between is FAILED.

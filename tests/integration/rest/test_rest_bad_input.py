@@ -113,7 +113,7 @@ def test_a_file_connector_without_a_file(client: ConnectClient, refused, name: s
     source = {"connector.class": "FileStreamSource", "topic": "t"}
     sink = {"connector.class": "FileStreamSink", "topics": "t"}
     for config in (source, sink):
-        status, text = refused(lambda: client.create(name, config))  # noqa: B023
+        status, text = refused(lambda: client.create(name, config))  # noqa: B023 (called at once)
         assert status == 400
         assert 'Missing required configuration "file": set it to the path' in text
 

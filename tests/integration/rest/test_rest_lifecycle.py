@@ -289,7 +289,7 @@ def test_more_tasks_than_allowed(
     connectors: ConnectClient, scripted, worker: Worker, reach, name: str, monkeypatch
 ) -> None:
     plugin = worker.plugins.connector("ScriptedSource").cls
-    generous = lambda self, most: [dict(self.config)] * (most + 2)  # noqa: E731
+    generous = lambda self, most: [dict(self.config)] * (most + 2)  # noqa: E731 (one expression)
     monkeypatch.setattr(plugin, "task_configs", generous)
     scripted(tasks_max=2)
     reach("FAILED")

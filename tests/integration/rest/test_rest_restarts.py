@@ -82,7 +82,7 @@ def test_restarts_under_load_lose_nothing(
         lambda: connectors.restart_task(name, 1),
     ):
         before = topics.end(name)
-        eventually(lambda: topics.end(name) > before, what="load")  # noqa: B023
+        eventually(lambda: topics.end(name) > before, what="load")  # noqa: B023 (called at once)
         restart()
     arrive(1000, 1000)
     for task in (0, 1):

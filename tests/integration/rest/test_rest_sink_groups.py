@@ -94,7 +94,7 @@ def test_another_group_while_it_runs(
     commit(topics, stood, name, 2)
     for group in (stood, fresh):
         connectors.put_config(name, {**config, KEY: group})
-        eventually(lambda: in_group(topics, group) == done, what=group)  # noqa: B023
+        eventually(lambda: in_group(topics, group) == done, what=group)  # noqa: B023 (called at once)
     everything = [*RECORDS, *RECORDS[2:], *RECORDS]
     assert values(tmp_path) == everything
 

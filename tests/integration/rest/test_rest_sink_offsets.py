@@ -148,7 +148,7 @@ REFUSALS: list[tuple[dict[str, Any], str]] = [
 def test_what_is_refused(connectors: ConnectClient, collecting, refused, name: str) -> None:
     collecting("STOPPED")
     for wrong, text in REFUSALS:
-        answer = refused(lambda: connectors.alter_offsets(name, [wrong]))  # noqa: B023
+        answer = refused(lambda: connectors.alter_offsets(name, [wrong]))  # noqa: B023 (called at once)
         assert answer == (400, text), wrong
     assert connectors.offsets(name) == []
 
@@ -186,7 +186,7 @@ def test_places_that_do_not_exist(
     wrong += [(f"{name}-missing", 0, 5)]
     for topic, partition, offset in wrong:
         changes = [entry(name, 0, 1), entry(topic, partition, offset)]
-        status, text = refused(lambda: connectors.alter_offsets(name, changes))  # noqa: B023
+        status, text = refused(lambda: connectors.alter_offsets(name, changes))  # noqa: B023 (called at once)
         assert status == 400
         assert any(part in text for part in (f"{topic}-{partition}", str(partition), str(offset)))
     assert connectors.offsets(name) == in_own_group(topics, name) == []
@@ -218,7 +218,7 @@ def test_a_group_with_members_cannot_be_changed(
             "Connect cluster may need to be restarted to get rid of the zombie sink tasks."
         )
         for change in ([entry(name, 0, 0)], [entry(name, 0, None)]):
-            answer = refused(lambda: connectors.alter_offsets(name, change))  # noqa: B023
+            answer = refused(lambda: connectors.alter_offsets(name, change))  # noqa: B023 (called at once)
             assert answer == (500, text.format("alter"))
             assert connectors.offsets(name) == in_own_group(topics, name) == [entry(name, 0, 1)]
         answer = refused(lambda: connectors.reset_offsets(name))

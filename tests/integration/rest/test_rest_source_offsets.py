@@ -186,7 +186,7 @@ def test_what_a_file_source_refuses(
     for partition, offset, text in REFUSALS:
         wrong = {"partition": partition, "offset": offset}
         zero = {**right, "offset": {"position": 0}}
-        answer = refused(lambda: connectors.alter_offsets(name, [zero, wrong]))  # noqa: B023
+        answer = refused(lambda: connectors.alter_offsets(name, [zero, wrong]))  # noqa: B023 (called at once)
         assert answer == (500, text)
     assert connectors.offsets(name) == [right], "nothing of a refused request may be done"
 

@@ -44,7 +44,7 @@ def test_a_lease_that_lands_in_another_process(
         loads.weigh(f"{name}-0", heavy=i % 3 == 0)
         loads._loads[f"{name}-0"].cores = 0.9 if i % 3 == 0 else 0.0
         limit.write_text(str(10 * i))
-        eventually(lambda: len(topics.values(name)) == 10 * i, what=f"round {i}")  # noqa: B023
+        eventually(lambda: len(topics.values(name)) == 10 * i, what=f"round {i}")  # noqa: B023 (called at once)
         finish(worker, name)
         eventually(lambda: resting(worker, name), what=f"the end of lease {i}")
 

@@ -21,7 +21,7 @@ def test_a_fenced_lease_goes_back_to_rule_1_and_never_fails(
     scripted(count=1_000_000, batch=5, pause_ms=100)
     for rounds in range(1, 4):
         before = len(topics.values(name))
-        eventually(lambda: len(topics.values(name)) > before + 10, what="progress")  # noqa: B023
+        eventually(lambda: len(topics.values(name)) > before + 10, what="progress")  # noqa: B023 (called at once)
         fence_until_noticed(connectors, topics, f"{worker.config.group_id}-{name}-0", name, rounds)
         task = task_metrics(connectors, name)
         assert (task["state"], task["errors"]["failures"]) == ("RUNNING", 0)

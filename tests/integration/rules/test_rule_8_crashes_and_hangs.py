@@ -39,7 +39,7 @@ def _only_task_1_fails(connectors: ConnectClient, topics: Topics, name: str, why
         return numbers_of(topics.values(name), task)
 
     for healthy in (0, 2):
-        eventually(lambda: emitted(healthy) == list(range(60)), within=60, what="the healthy")  # noqa: B023
+        eventually(lambda: emitted(healthy) == list(range(60)), within=60, what="the healthy")  # noqa: B023 (called at once)
     culprit = emitted(1)
     assert culprit == list(range(len(culprit)))
     assert len(culprit) <= 30

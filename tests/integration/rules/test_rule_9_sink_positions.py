@@ -42,7 +42,7 @@ def test_group_offsets_that_the_broker_let_expire(
             topics.produce(sink, [b"1", b"2", b"3"])
             _create_sink(worker.client, sink, tmp_path / sink)
             eventually(
-                lambda: _committed(topics, sink) == 4,  # noqa: B023
+                lambda: _committed(topics, sink) == 4,  # noqa: B023 (called at once)
                 within=180,
                 what=f"the offset of {sink}",
             )

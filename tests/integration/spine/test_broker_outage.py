@@ -82,7 +82,7 @@ def test_a_broker_that_goes_away(
             try:
                 eventually(lambda: not worker.answers(), what="the worker's notice")
                 assert worker.client.status("source")["name"] == "source", "REST does not answer"
-                away = lambda: time.monotonic() - gone > seconds  # noqa: E731
+                away = lambda: time.monotonic() - gone > seconds  # noqa: E731 (one expression)
                 eventually(away, within=seconds + 5, every=0.5)
             finally:
                 come_back()

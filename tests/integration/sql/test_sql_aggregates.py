@@ -141,7 +141,7 @@ def test_nothing_is_counted_twice_or_not_at_all_by_killed_workers(
         )
         for part in (0.1, 0.5):
             eventually(
-                lambda part=part: total(topics, sink) >= part * rows,  # type: ignore[misc]
+                lambda part=part: total(topics, sink) >= part * rows,  # type: ignore[misc]  # mypy: a lambda with a default
                 within=180,
                 what=f"{part:.0%} of the rows",
             )

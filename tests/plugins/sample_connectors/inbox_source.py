@@ -79,7 +79,7 @@ class InboxSourceConnector(SourceConnector):
     def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
         return [self.config]
 
-    def alter_offsets(self, config, offsets):  # type: ignore[no-untyped-def]
+    def alter_offsets(self, config, offsets):  # type: ignore[no-untyped-def]  # as authors write it
         known = [partition for partition, _ in self.committed]
         return [
             (partition, offset if offset and offset["read"] else None)

@@ -101,6 +101,6 @@ class PackingSinkConnector(SinkConnector):
     def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
         return [self.config]
 
-    def alter_offsets(self, config, offsets):  # type: ignore[no-untyped-def]
+    def alter_offsets(self, config, offsets):  # type: ignore[no-untyped-def]  # as authors write it
         size = KEYS.parse(config)["size"]
         return {p: None if o is None else o - o % size for p, o in offsets.items()}

@@ -100,7 +100,7 @@ def test_down_it_resets_what_is_open_and_what_comes(link: TcpProxy) -> None:
         with link.down():
             for client in (before, connect(link)):
                 with client:
-                    eventually(lambda: _is_cut(client), what="a reset")  # noqa: B023
+                    eventually(lambda: _is_cut(client), what="a reset")  # noqa: B023 (called at once)
     with connect(link) as client:
         assert echo(client, b"ping") == b"ping"
 

@@ -161,7 +161,7 @@ def test_null_is_replaced_by_the_default_only_if_asked_to() -> None:
 @pytest.mark.parametrize(
     ("kind", "value", "text"),
     [
-        (pa.timestamp("us"), dt.datetime(1970, 1, 1, 0, 0, 0, 1500), "1"),  # noqa: DTZ001
+        (pa.timestamp("us"), dt.datetime(1970, 1, 1, 0, 0, 0, 1500), "1"),  # noqa: DTZ001 (no zone, on purpose)
         (pa.large_list(pa.int8()), [1], "[1]"),
         (pa.list_(pa.int8(), 2), [1, 2], "[1,2]"),
         (pa.dictionary(pa.int32(), pa.string()), "a", '"a"'),

@@ -15,7 +15,7 @@ from penstock.sdk.predicates import Predicate
 
 def mask(predicate: Predicate, batch: pa.RecordBatch, **config: str) -> list[bool]:
     predicate.configure(config)
-    copy = pickle.loads(pickle.dumps(predicate))  # noqa: S301
+    copy = pickle.loads(pickle.dumps(predicate))  # noqa: S301 (pickled just above)
     found = copy.test(batch)
     assert found.type == pa.bool_()
     return list(found.to_pylist())

@@ -86,5 +86,5 @@ class DropFirst(Transform):
 
 
 def test_a_configured_transform_can_be_pickled() -> None:
-    copy = pickle.loads(pickle.dumps(router("a", "b")))  # noqa: S301
+    copy = pickle.loads(pickle.dumps(router("a", "b")))  # noqa: S301 (pickled just above)
     assert copy.apply(batch("a")).column("topic").to_pylist() == ["b"]

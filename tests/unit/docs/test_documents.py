@@ -17,35 +17,7 @@ from penstock.runtime.config.worker_config import WORKER
 
 ROOT = Path(__file__).parents[3]
 SOURCE = ROOT / "src/penstock"
-DOCUMENTS = [
-    ROOT / name
-    for name in (
-        "README.md",
-        "ARCHITECTURE.md",
-        "CONTRIBUTING.md",
-        "SECURITY.md",
-        "CHANGELOG.md",
-        "docs/metrics.md",
-        "docs/connectors.md",
-        "docs/databases.md",
-        "docs/mirror.md",
-        "docs/object-sink.md",
-        "docs/schema-registry.md",
-        "docs/settings.md",
-        "docs/kafka-connect.md",
-        "docs/consumers.md",
-        "docs/dead-letters.md",
-        "docs/decisions.md",
-        "docs/sources.md",
-        "docs/objects.md",
-        "docs/search.md",
-        "docs/transforms.md",
-        "docs/sql.md",
-        "docs/spark.md",
-        "docs/frames.md",
-        "examples/README.md",
-    )
-]
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("examples/*.md")])
 EXAMPLES = sorted(
     file.name for file in (ROOT / "examples").glob("[0-9][0-9]-*") if file.suffix in (".py", ".sh")
 )

@@ -19,7 +19,7 @@ from pyspark_penstock.options import OptionError
 
 
 def struct(**fields: object) -> StructType:
-    return StructType([StructField(name, kind) for name, kind in fields.items()])  # type: ignore[arg-type]
+    return StructType([StructField(name, kind) for name, kind in fields.items()])  # type: ignore[arg-type]  # Spark's types
 
 
 def test_every_column_has_a_type_that_spark_has() -> None:

@@ -22,7 +22,7 @@ MEGABYTE = 1024 * 1024
 
 def test_one_that_cannot_begin_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     reaper.reaper().ensure()
-    refused = lambda *_: KafkaError._INVALID_ARG  # noqa: E731
+    refused = lambda *_: KafkaError._INVALID_ARG  # noqa: E731 (one expression)
     monkeypatch.setattr(librdkafka.loaded().call, "assign", refused)
     settings = clients.reader_settings(Connection(f"127.0.0.1:{free_port()}"))
     before = _threads()

@@ -50,7 +50,7 @@ def test_the_lease_is_lost(
     fails: Callable[[], NoReturn],
     ask: Callable[[Transactions], None],
 ) -> None:
-    made: Any = lambda *_, **__: _Producer(fails)  # noqa: E731
+    made: Any = lambda *_, **__: _Producer(fails)  # noqa: E731 (one expression)
     monkeypatch.setattr(clients, "transactional_producer", made)
     with pytest.raises(LeaseLost, match="fenced"):
         ask(Transactions(Connection("unused:1"), "id"))
@@ -60,7 +60,7 @@ def test_an_error_of_another_kind_is_not_hidden(monkeypatch: pytest.MonkeyPatch)
     def broken() -> NoReturn:
         raise SystemError("broken")
 
-    made: Any = lambda *_, **__: _Producer(broken)  # noqa: E731
+    made: Any = lambda *_, **__: _Producer(broken)  # noqa: E731 (one expression)
     monkeypatch.setattr(clients, "transactional_producer", made)
     with pytest.raises(SystemError, match="broken"):
         Transactions(Connection("unused:1"), "id").drain()

@@ -210,4 +210,4 @@ def test_describes_defaults_as_text(key: ConfigKey, text: str | None) -> None:
 
 
 def test_required_stays_itself_when_pickled() -> None:
-    assert pickle.loads(pickle.dumps(REQUIRED)) is REQUIRED  # noqa: S301
+    assert pickle.loads(pickle.dumps(REQUIRED)) is REQUIRED  # noqa: S301 (pickled just above)

@@ -64,7 +64,7 @@ class LeaseLoop(ABC, Generic[L]):
         self._pauses = Pauses(lease.limits.poll_pause, heartbeat.leases)
         self._used = lease.membership
         # Not all at once, although many may have begun together.
-        seconds = lease.limits.lease_seconds * random.uniform(0.8, 1.0)  # noqa: S311
+        seconds = lease.limits.lease_seconds * random.uniform(0.8, 1.0)  # noqa: S311 (no secret)
         self._until = time.monotonic() + seconds
 
     def run(self) -> None:

@@ -20,7 +20,7 @@ from penstock.plugins.databases.kept_offsets import (
 from penstock.plugins.databases.row_writer import RowWriter
 from penstock.plugins.databases.sink_settings import SinkSettings
 from penstock.plugins.databases.write_session import WriteSession
-from penstock.sdk.errors import PenstockError, RetriableError, TakenOver
+from penstock.sdk.errors import PenstockError, RecordError, RetriableError, TakenOver
 from penstock.sdk.tasks import Assignment, Assignments, Flushed, PartitionId, SinkTask
 
 
@@ -133,6 +133,5 @@ class JdbcSinkTask(SinkTask):
 
 def _shift(error: PenstockError, first: int) -> None:
     """Rows are counted from the start of the batch that was put."""
-    row = getattr(error, "row", None)
-    if row is not None and first:
-        error.row = row + first  # type: ignore[attr-defined]
+    if isinstance(error, RecordError):
+        error.row += first

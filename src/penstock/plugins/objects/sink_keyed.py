@@ -42,7 +42,7 @@ class KeyedObjects:
         self._naming, self._make, self._latest = naming, make, latest
         self._schema: pa.Schema | None = None
         # Closed by ``close``, after the upload: a ``with`` block would be too short.
-        self._file: IO[bytes] = SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115
+        self._file: IO[bytes] = SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115 (see above)
         self._writer: pa.RecordBatchStreamWriter | None = None
 
     @property

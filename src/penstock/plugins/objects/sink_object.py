@@ -36,7 +36,7 @@ class GrowingObject:
         self.records = 0
         self.bytes = 0
         # Closed by ``close``, after the upload: a ``with`` block would be too short.
-        self._file: IO[bytes] = SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115
+        self._file: IO[bytes] = SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115 (see above)
         try:
             self._format: ObjectFormat | None = make(self._file, first)
         except Exception:

@@ -160,7 +160,7 @@ class JoinedTable:
         with self.store.writing() as store:
             rows = []
             for time, key in zip(times, wanted, strict=True):
-                self._apply(store.put, lambda row, until=time: row.time <= until)  # type: ignore[misc]
+                self._apply(store.put, lambda row, until=time: row.time <= until)  # type: ignore[misc]  # mypy: a lambda with a default
                 rows.append(store.found(key))
             self._note(store)
         return rows

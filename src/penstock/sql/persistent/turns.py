@@ -85,7 +85,7 @@ class QueryTurns:
         if self._session is None or self._beside is not spark:
             self._session, self._beside = own_session(spark), spark
             self._session.conf.set(*ONE_PARTITION)
-        java = self._session._jvm.org.apache.spark.sql.classic.Dataset  # type: ignore[union-attr]
+        java = self._session._jvm.org.apache.spark.sql.classic.Dataset  # type: ignore[union-attr]  # None only without a JVM
         analysed = records._jdf.queryExecution().analyzed()
         return Classic(java.ofRows(self._session._jsparkSession, analysed), self._session)
 

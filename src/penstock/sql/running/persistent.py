@@ -89,7 +89,7 @@ def _frame(home: Home, plan: PersistentPlan, sink: Source) -> DataFrame:
     spark = home.spark()
     if plan.aggregation is None:
         return analysed(spark, output(plan, sink, empty_records(joined=bool(plan.join))))
-    records = analysed(spark, f"SELECT * FROM {empty_records(joined=bool(plan.join))}")  # noqa: S608
+    records = analysed(spark, f"SELECT * FROM {empty_records(joined=bool(plan.join))}")  # noqa: S608 (written by this package)
     access = StateAccess(None, "", (), plan.aggregation.window)
     return told(lambda: aggregated(records, plan, sink, "", access))
 

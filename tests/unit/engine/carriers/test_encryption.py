@@ -61,7 +61,7 @@ def test_nothing_travels_in_clear(
     certificate: Certificate, sockets: tuple[socket.socket, socket.socket]
 ) -> None:
     tapped = Tapped(sockets[1])
-    carrier, worker = both(certificate, certificate.pem, sockets[0], tapped)  # type: ignore[arg-type]
+    carrier, worker = both(certificate, certificate.pem, sockets[0], tapped)  # type: ignore[arg-type]  # it only listens
     send(carrier, {"password": "hunter2"})
     assert receive(worker) == {"password": "hunter2"}
     assert b"hunter2" not in tapped.sent

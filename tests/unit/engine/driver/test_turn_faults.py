@@ -36,7 +36,7 @@ def test_unreachable_brokers_and_deleted_records_are_for_the_next_plan() -> None
 
 def test_missing_acls_fail_it() -> None:
     denied = MagicMock(spec=AccessDenied)
-    denied.__class__ = AccessDenied  # type: ignore[assignment]
+    denied.__class__ = AccessDenied  # type: ignore[assignment]  # a Mock
     assert verdict(denied).error is denied
 
 

@@ -58,7 +58,7 @@ def failed(text: str) -> StageError:
 
 
 def letters(**tolerance: object) -> DeadLetters:
-    return DeadLetters(replace(LEASE, tolerance=Tolerance(**tolerance)))  # type: ignore[arg-type]
+    return DeadLetters(replace(LEASE, tolerance=Tolerance(**tolerance)))  # type: ignore[arg-type]  # of many types
 
 
 def test_without_tolerance_the_first_bad_record_is_fatal() -> None:

@@ -136,7 +136,7 @@ def loop(*, orphaned: bool = False) -> SinkLoop:
 
 def committed(running: SinkLoop) -> list[tuple[str, int, int, str]]:
     """What the last transaction has of the sink's own group."""
-    _, groups = running._producer.commit.call_args.args  # type: ignore[attr-defined]
+    _, groups = running._producer.commit.call_args.args  # type: ignore[attr-defined]  # a Mock
     return list(groups[0].offsets)
 
 
@@ -154,7 +154,7 @@ def test_what_was_put_is_flushed_and_committed_before_the_lease_is_lost(reads: A
 
 def test_a_last_commit_that_fails_does_not_hide_what_the_reader_said(reads: Any) -> None:
     running = loop()
-    running._producer.commit.side_effect = OutcomeUnknown("?")  # type: ignore[attr-defined]
+    running._producer.commit.side_effect = OutcomeUnknown("?")  # type: ignore[attr-defined]  # a Mock
     denied = trouble(KafkaError.TOPIC_AUTHORIZATION_FAILED, "gone")
     reader = reads(([records("kept", 4)], [denied]))
     with pytest.raises(AccessDenied, match="gone"):
@@ -168,4 +168,4 @@ def test_an_orphan_commits_nothing(reads: Any) -> None:
     with pytest.raises(LeaseLost):
         running._read_until_over(task, reader)
     assert not task.flush.called
-    assert not running._producer.commit.called  # type: ignore[attr-defined]
+    assert not running._producer.commit.called  # type: ignore[attr-defined]  # a Mock

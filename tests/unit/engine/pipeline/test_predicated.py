@@ -212,7 +212,7 @@ def test_topics_of_a_source_with_several() -> None:
         value=(StringConverter, {}),
         transforms=[(RegexRouter, {"regex": ".*", "replacement": "other"}, condition)],
     )
-    copy: Recipe = pickle.loads(pickle.dumps(recipe))  # noqa: S301
+    copy: Recipe = pickle.loads(pickle.dumps(recipe))  # noqa: S301 (pickled just above)
     pipeline = copy.pipeline(lambda s: {k: v.replace("${no}", "") for k, v in s.items()})
     assert pipeline.predicated
     topics = pa.array(["orders", "x", "orders", "y"]).dictionary_encode()

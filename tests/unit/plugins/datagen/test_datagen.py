@@ -94,10 +94,10 @@ CUSTOM = {
     "namespace": "shop",
     "fields": [
         {"name": "id", "type": {"type": "int", "arg.properties": {"iteration": {"start": 5}}}},
-        {"name": "price", "type": {"type": "double", "arg.properties": {"range": {"min": 1, "max": 2}}}},  # noqa: E501
+        {"name": "price", "type": {"type": "double", "arg.properties": {"range": {"min": 1, "max": 2}}}},  # noqa: E501 (one case, one line)
         {"name": "size", "type": {"type": "enum", "name": "size", "symbols": ["S", "M"]}},
         {"name": "note", "type": ["null", "string"]},
-        {"name": "tags", "type": {"type": "array", "items": "string", "arg.properties": {"length": 2}}},  # noqa: E501
+        {"name": "tags", "type": {"type": "array", "items": "string", "arg.properties": {"length": 2}}},  # noqa: E501 (one case, one line)
         {"name": "counts", "type": {"type": "map", "values": "long"}},
         {"name": "buyer", "type": {"type": "record", "name": "buyer", "fields": [
             {"name": "vip", "type": "boolean"}]}},

@@ -110,7 +110,7 @@ class Played:
 
     def _run(self, order: Order, offsets: OffsetManager, most: int) -> None:
         storage = Storage(None, "/")  # type: ignore[arg-type]  # never asked
-        batches = OrderedObjects(order, storage, self.bucket, offsets, True)  # type: ignore[arg-type]
+        batches = OrderedObjects(order, storage, self.bucket, offsets, True)  # type: ignore[arg-type]  # stands in for offsets
         read = self.bucket.read.copy()
         for count, batch in enumerate(batches):
             if count >= most:

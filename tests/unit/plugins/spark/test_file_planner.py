@@ -86,8 +86,8 @@ class Story:
     def new_worker(self) -> None:
         values = SPARK_SOURCE_CONFIG.parse(self.config)
         self.planner = FilePlanner(self.config, values, TASKS)
-        self.planner._files = self.folder  # type: ignore[assignment]
-        self.planner._frames = self.frames  # type: ignore[assignment]
+        self.planner._files = self.folder  # type: ignore[assignment]  # stands in
+        self.planner._frames = self.frames  # type: ignore[assignment]  # stands in
         self.planner._search = self.planner._new_search()
 
     def turn(self, *, cut: bool = False) -> bool:

@@ -255,7 +255,7 @@ def test_subjects_are_written_as_openssl_writes_them(
     folder: Path, authority: Certificate, subject: str
 ) -> None:
     made = make_certificate(folder, "written", authority, subject)
-    decoded = ssl._ssl._test_decode_cert(str(made.certificate))  # type: ignore[attr-defined]
+    decoded = ssl._ssl._test_decode_cert(str(made.certificate))  # type: ignore[attr-defined]  # CPython's own, for tests
     assert ClientCertificate.of(decoded).subject == subject_of(made)
 
 

@@ -82,4 +82,4 @@ def test_planned_parts_are_shown_restarting_and_without_their_trace() -> None:
     everything = RestartPlan(connector=True, tasks=frozenset({0, 1})).show(before)
     assert everything["connector"] == {"state": "RESTARTING", "worker_id": "w:1"}
     assert [task["state"] for task in everything["tasks"]] == ["RESTARTING", "RESTARTING"]
-    assert before["tasks"][1]["state"] == "FAILED"  # type: ignore[index]
+    assert before["tasks"][1]["state"] == "FAILED"  # type: ignore[index]  # a list of tasks

@@ -72,7 +72,7 @@ class TestWhatATaskLeftUncommitted:
         store.put_task("lines", 0, self.FAILED)
         store.put_task("lines", 0, None)
         assert store.uncommitted("lines") == list(self.LEFT)
-        written = [call.args[1] for call in store._producer.produce.call_args_list]  # type: ignore[union-attr]
+        written = [call.args[1] for call in store._producer.produce.call_args_list]  # type: ignore[union-attr]  # a Mock
         other = StatusStore(MagicMock(), MagicMock(), "statuses", 1)
         for offset, body in enumerate(written):
             other._take(LogRecord(b"status-task-lines-0", body, 0, offset))

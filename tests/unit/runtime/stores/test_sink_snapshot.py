@@ -291,5 +291,5 @@ def test_a_forbidden_partition_fails_its_task_alone(kafka: FakeKafka, runner: Si
     [(task, trace)] = runner.failed.items()
     assert task == runner.owners["b", 0]
     assert "Not allowed to see topic b" in trace
-    status = runner.context.statuses.put_task.call_args.args[2]  # type: ignore[attr-defined]
+    status = runner.context.statuses.put_task.call_args.args[2]  # type: ignore[attr-defined]  # a Mock
     assert status.state is State.FAILED

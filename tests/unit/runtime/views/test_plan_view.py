@@ -16,7 +16,7 @@ def view(runner: object, worker: str = "here:1", config: dict[str, str] | None =
     context = MagicMock(worker_id="here:1")
     context.configs.config.return_value = config
     context.statuses.connector.return_value = MagicMock(worker_id=worker)
-    return PlanView(context, lambda _: runner)  # type: ignore[arg-type, return-value]
+    return PlanView(context, lambda _: runner)  # type: ignore[arg-type, return-value]  # Mocks
 
 
 def frame(plan: str) -> MagicMock:
