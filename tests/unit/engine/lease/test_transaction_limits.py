@@ -128,7 +128,6 @@ def test_a_full_transaction_does_not_wait(full: dict[str, int]) -> None:
     ledger, _ = run(limits, lambda _, dry: dry == 1)
     first = ledger.commits[0]
     assert first[1] < 3
-    assert first[0] - ledger.sent[0] < limits.transaction_seconds
     assert first[0] <= ledger.told
     assert ledger.commits[-1][1] == 3
 
