@@ -7,11 +7,7 @@ converters work with a real one is shown by the contract and integration tests.
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -22,49 +18,10 @@ from penstock.registry.json_schema_converter import JsonSchemaConverter
 from penstock.registry.wire import header
 from penstock.sdk.errors import ConfigError, RecordError, RetriableError, UserError
 from penstock.sdk.schema import Schema, to_field
+from played_registry import Played
 
 TEXT = to_field(Schema.string(), "value")
 ORDER = to_field(Schema.struct({"id": Schema.int32()}, name="acme.Order"), "value")
-
-
-class Played:
-    """Answers as it is told, and remembers what it was asked."""
-
-    def __init__(self) -> None:
-        self.asked: list[tuple[str, str, Any, str]] = []
-        self.answer: tuple[int, Any] = (200, {"id": 5})
-
-    @contextmanager
-    def serving(self) -> Iterator[str]:
-        played = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                played._serve(self)
-
-            do_POST = do_GET  # noqa: N815 (the server's own names)
-
-            def log_message(self, format: str, *args: Any) -> None:
-                """Nothing."""
-
-        with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-            thread = threading.Thread(target=server.serve_forever, args=(0.05,))
-            thread.start()
-            yield f"http://127.0.0.1:{server.server_port}"
-            server.shutdown()
-            thread.join()
-
-    def _serve(self, request: BaseHTTPRequestHandler) -> None:
-        size = int(request.headers.get("Content-Length") or 0)
-        body = json.loads(request.rfile.read(size)) if size else None
-        login = request.headers.get("Authorization", "")
-        self.asked.append((request.command, request.path, body, login))
-        status, answer = self.answer
-        text = json.dumps(answer).encode()
-        request.send_response(status)
-        request.send_header("Content-Length", str(len(text)))
-        request.end_headers()
-        request.wfile.write(text)
 
 
 Make = Callable[..., AvroConverter]

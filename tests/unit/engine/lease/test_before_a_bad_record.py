@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, ClassVar
 from unittest.mock import Mock
@@ -12,6 +14,15 @@ import pyarrow as pa
 import pytest
 
 from penstock.columnar.json_converter import JsonConverter
+from penstock.columnar.number_converters import (
+    BooleanConverter,
+    DoubleConverter,
+    FloatConverter,
+    IntegerConverter,
+    LongConverter,
+    NumberConverter,
+    ShortConverter,
+)
 from penstock.columnar.plain_converters import ByteArrayConverter, StringConverter
 from penstock.engine.lease import topic_reader
 from penstock.engine.lease.heartbeats import Progress
@@ -22,16 +33,22 @@ from penstock.engine.lease.topic_reader import TopicReader
 from penstock.engine.pipeline.pipeline import Pipeline
 from penstock.kafka.errors import LeaseLost
 from penstock.plugins.files.file_sink_task import FileStreamSinkTask
+from penstock.registry.avro_converter import AvroConverter
+from penstock.registry.json_schema_converter import JsonSchemaConverter
+from penstock.registry.wire import header
 from penstock.sdk.batches import record_batch
 from penstock.sdk.config import ConfigDef
 from penstock.sdk.converters import Converter
 from penstock.sdk.errors import FatalError, RecordError, UserError
 from penstock.sdk.tasks import SinkTask
 from penstock.sdk.transforms import Transform
+from played_registry import Played
 
 FIRST = 100
 """The offset of the first record."""
 ROWS = 5
+ID = 5
+"""Of the one schema that the registry has."""
 PLACES = pytest.mark.parametrize("bad", [0, 2, ROWS - 1], ids=["first", "middle", "last"])
 
 
@@ -77,11 +94,24 @@ def enveloped(number: int) -> bytes:
     return json.dumps({"schema": {"type": "int32"}, "payload": number}).encode()
 
 
+def as_number(cls: type[NumberConverter]) -> Callable[[int], bytes]:
+    return lambda number: struct.pack(FORMATS[cls], number)
+
+
+FORMATS: dict[type[NumberConverter], str] = {
+    BooleanConverter: ">?",
+    ShortConverter: ">h",
+    IntegerConverter: ">i",
+    LongConverter: ">q",
+    FloatConverter: ">f",
+    DoubleConverter: ">d",
+}
 SCHEMALESS = converter(JsonConverter, **{"schemas.enable": "false"})
 CONVERTERS: dict[str, tuple[Converter, Callable[[int], bytes], bytes]] = {
     "JSON": (SCHEMALESS, text, b"{nonsense"),
     "JSON with schemas": (converter(JsonConverter), enveloped, b"{nonsense"),
     "JSON without its schema": (converter(JsonConverter), enveloped, b"7"),
+    **{cls.__name__: (converter(cls), as_number(cls), b"bad") for cls in FORMATS},
 }
 """Those that can refuse bytes. As in Java, every text is a string to StringConverter, what is not
 UTF-8 in part U+FFFD, and ByteArrayConverter takes all there is."""
@@ -168,12 +198,57 @@ def file_sink(tmp_path: Path) -> Iterator[Callable[[type[SinkTask]], SinkTask]]:
         task.stop()
 
 
+def in_file(value: Converter, numbers: range) -> list[str]:
+    """The lines of a file sink, as Java writes such values."""
+    if isinstance(value, BooleanConverter):
+        return ["true" if number else "false" for number in numbers]
+    if isinstance(value, FloatConverter | DoubleConverter):
+        return [f"{number}.0" for number in numbers]
+    return [str(number) for number in numbers]
+
+
+Check = Callable[..., None]
+
+
+@pytest.fixture
+def check(reads: Any, file_sink: Any, tmp_path: Path) -> Check:
+    """Reads five records of which one is bad, and looks at the target and at what is committed."""
+
+    def check(
+        value: Converter,
+        good: Callable[[int], bytes],
+        nonsense: bytes,
+        bad: int,
+        sink: type[SinkTask] = FileStreamSinkTask,
+        transformed: bool = False,
+    ) -> None:
+        values = [good(number) for number in range(ROWS)]
+        values[bad] = nonsense
+        pipeline = Pipeline(TAKE_ALL["string"], value, [Refusing()] if transformed else [])
+        running = loop(pipeline)
+        later = [good(number) for number in range(3)]
+        reader = reads([raw(later, "u", 0)], [raw(values), raw(later, "u", 3)])
+        with pytest.raises(FatalError) as failed:
+            running._read_until_over(file_sink(sink), reader)
+
+        message = str(failed.value)
+        assert f"record t-0 at offset {FIRST + bad}: " in message
+        assert f"alter its offset of t-0 to {FIRST + bad + 1} and resume it" in message
+        assert "All records before it are committed" in message
+        assert running._outcome()["uncommitted"] == ()
+        before = {("t", 0): FIRST + bad} if bad else {}
+        assert positions(running) == {**before, ("u", 0): 3}
+        assert (running._progress.records, running._progress.bad_records) == (3 + bad, 1)
+        lines = (tmp_path / "out.txt").read_text().split()
+        assert lines == [*in_file(value, range(3)), *in_file(value, range(bad))]
+
+    return check
+
+
 @PLACES
 @pytest.mark.parametrize(("value", "good", "nonsense", "sink", "transformed"), SOURCES)
 def test_the_target_has_what_is_committed_and_that_is_all_before_the_bad_one(
-    reads: Any,
-    file_sink: Any,
-    tmp_path: Path,
+    check: Check,
     value: Converter,
     good: Callable[[int], bytes],
     nonsense: bytes,
@@ -181,24 +256,45 @@ def test_the_target_has_what_is_committed_and_that_is_all_before_the_bad_one(
     transformed: bool,
     bad: int,
 ) -> None:
-    values = [good(number) for number in range(ROWS)]
-    values[bad] = nonsense
-    pipeline = Pipeline(TAKE_ALL["string"], value, [Refusing()] if transformed else [])
-    running = loop(pipeline)
-    later = [good(number) for number in range(3)]
-    reader = reads([raw(later, "u", 0)], [raw(values), raw(later, "u", 3)])
-    with pytest.raises(FatalError) as failed:
-        running._read_until_over(file_sink(sink), reader)
+    check(value, good, nonsense, bad, sink, transformed)
 
-    message = str(failed.value)
-    assert f"record t-0 at offset {FIRST + bad}: " in message
-    assert f"alter its offset of t-0 to {FIRST + bad + 1} and resume it" in message
-    assert "All records before it are committed" in message
-    assert running._outcome()["uncommitted"] == ()
-    before = {("t", 0): FIRST + bad} if bad else {}
-    assert positions(running) == {**before, ("u", 0): 3}
-    assert (tmp_path / "out.txt").read_text().split() == [*"012", *map(str, range(bad))]
-    assert (running._progress.records, running._progress.bad_records) == (3 + bad, 1)
+
+def zigzag(number: int) -> bytes:
+    return header(ID) + bytes([2 * number])
+
+
+@PLACES
+@pytest.mark.parametrize(
+    ("cls", "schema", "good"),
+    [
+        (AvroConverter, {"schema": '"int"'}, zigzag),
+        (
+            JsonSchemaConverter,
+            {"schema": '{"type":"integer","connect.type":"int32"}', "schemaType": "JSON"},
+            lambda number: header(ID) + text(number),
+        ),
+    ],
+)
+@pytest.mark.parametrize("nonsense", [b"7", header(ID)], ids=["no id", "cut off"])
+def test_with_a_schema_registry_too(
+    check: Check,
+    cls: type[Converter],
+    schema: dict[str, str],
+    good: Callable[[int], bytes],
+    nonsense: bytes,
+    bad: int,
+) -> None:
+    registry = Played()
+    registry.answer = 200, schema
+    with registry.serving() as url:
+        check(converter(cls, **{"schema.registry.url": url}), good, nonsense, bad)
+
+
+def test_no_converter_is_left_out() -> None:
+    registered = {AvroConverter, JsonSchemaConverter}
+    tried = {type(value) for value, _, _ in CONVERTERS.values()} | {*map(type, TAKE_ALL.values())}
+    ours = {point.load() for point in entry_points(group="penstock.converters")}
+    assert {each for each in ours if each.__module__.startswith("penstock")} == tried | registered
 
 
 def test_of_two_bad_records_the_first_is_named(reads: Any, file_sink: Any) -> None:
