@@ -50,7 +50,7 @@ def logging_as_before(fresh_levels: None) -> Iterator[None]:
     logging.root.handlers[:] = handlers
     for handler in added:
         handler.close()
-    if told:
+    if told and sys.__stderr__:
         faulthandler.enable(sys.__stderr__)
     logging.captureWarnings(False)
     logging.raiseExceptions = True
