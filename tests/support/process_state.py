@@ -34,8 +34,12 @@ def process_state() -> dict[str, Any]:
 
 
 def changes(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
-    """What is no longer as it was, and how it is now."""
-    return {name: after[name] for name, value in before.items() if after[name] != value}
+    """What is no longer as it was, and how it is now; of the environment only the names."""
+    changed = {name: after[name] for name, value in before.items() if after[name] != value}
+    if "environment" in changed:
+        pairs = before["environment"].items() ^ after["environment"].items()
+        changed["environment"] = sorted({name for name, _ in pairs})
+    return changed
 
 
 def _log_levels() -> dict[str, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -39,7 +40,10 @@ def test_a_folder_without_tests_is_an_error(tmp_path: Path) -> None:
         cases_in(tmp_path)
 
 
-def test_the_command_says_how_it_is_called(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_says_how_it_is_called(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "excepthook", sys.excepthook)  # Typer has one of its own
     with pytest.raises(SystemExit) as ended:
         main(["sql", "tests", "x"])
     assert ended.value.code == 2

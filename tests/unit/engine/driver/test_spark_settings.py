@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -169,6 +170,7 @@ def test_a_jvm_whose_context_does_not_start_is_not_left_behind(
 def test_a_session_that_is_ended_while_it_starts_ends_at_once(
     tmp_path: Path, jvm: Jvm, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)  # as the session does, for good
     starting = threading.Event()
 
     def start(**_: object) -> None:
