@@ -151,6 +151,8 @@ class Jvm:
 @pytest.fixture
 def jvm(monkeypatch: pytest.MonkeyPatch) -> Jvm:
     launched = Jvm()
+    # A session sets it for good.
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     monkeypatch.setattr("penstock.engine.driver.session.launch_gateway", lambda *_: launched)
     return launched
 
@@ -170,7 +172,6 @@ def test_a_jvm_whose_context_does_not_start_is_not_left_behind(
 def test_a_session_that_is_ended_while_it_starts_ends_at_once(
     tmp_path: Path, jvm: Jvm, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)  # as the session does, for good
     starting = threading.Event()
 
     def start(**_: object) -> None:

@@ -80,7 +80,7 @@ def loop(task: type[SourceTask], *, orphaned: bool = False) -> SourceLoop:
     ("task", "error"), [(BadRecord, FatalError), (AllAtOnce, FatalError), (Broken, UserError)]
 )
 def test_the_batches_before_are_committed(task: type[SourceTask], error: type[Exception]) -> None:
-    running, producer = loop(task), Mock()
+    running, producer = loop(task), Mock(raw=None)
     with pytest.raises(error):
         running._move_records(producer)
     [(_, partition, offset)] = running._outcome()["positions"]
@@ -90,7 +90,7 @@ def test_the_batches_before_are_committed(task: type[SourceTask], error: type[Ex
 
 
 def test_an_orphan_commits_nothing() -> None:
-    running, producer = loop(BadRecord, orphaned=True), Mock()
+    running, producer = loop(BadRecord, orphaned=True), Mock(raw=None)
     with pytest.raises(LeaseLost):
         running._move_records(producer)
     assert not producer.commit.called

@@ -54,6 +54,7 @@ class Producer(Mock):
 
     def __init__(self, fail_at: int | None = None, **more: Any) -> None:
         super().__init__(**more)
+        self.raw = None  # no client's own producer: records are sent one by one
         self.sent: list[bytes] = []
         self.delivered: list[bytes] = []
         self.commits = 0

@@ -74,7 +74,8 @@ def run(kind: type[SourceTask], tolerance: Tolerance, error: type[Exception]) ->
     )
     heartbeat = Mock(over=False, progress=Progress(), leases=lambda: 1, standing=lambda: None)
     heartbeat.orphaned.is_set.return_value = False
-    running, producer = SourceLoop(lease, heartbeat), Mock()
+    # No client's own producer: records are sent one by one.
+    running, producer = SourceLoop(lease, heartbeat), Mock(raw=None)
     running._letter_topic = Mock()
     with pytest.raises(error):
         running._move_records(producer)

@@ -44,6 +44,8 @@ class Ledger:
     """When the lease was told to finish."""
     sent: list[float] = field(default_factory=list)
     commits: list[tuple[float, int]] = field(default_factory=list)
+    raw: None = None
+    """No client's own producer: records are sent one by one."""
 
     def begin(self) -> None:
         """Nothing to do."""
