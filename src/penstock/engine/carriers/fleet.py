@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from penstock.engine.carriers.book import News, Order
 from penstock.engine.carriers.carrier import (
@@ -29,6 +29,7 @@ from penstock.engine.carriers.loads import Loads
 from penstock.engine.carriers.placement import Decision, place, should_move
 from penstock.engine.carriers.seating import Seating
 from penstock.engine.carriers.suspicion import Suspicion
+from penstock.engine.carriers.telling import tell_losses, tell_news
 
 log = logging.getLogger(__name__)
 
@@ -96,18 +97,16 @@ class Fleet:
     def finish(self, lease: str) -> None:
         """Ask a lease to commit what it has and end."""
         with self._lock:
-            ticket = self._tickets.get(lease)
-            if ticket is not None and ticket.carrier is not None:
-                ticket.carrier.link.book.finish(lease)
-                ticket.carrier.link.tell()
+            if (carrier := self._carrier_of(lease)) is not None:
+                carrier.link.book.finish(lease)
+                carrier.link.tell()
 
     def confirm(self, lease: str) -> None:
         """Let a lease that has asked begin."""
         with self._lock:
-            ticket = self._tickets.get(lease)
-            if ticket is not None and ticket.carrier is not None:
-                ticket.carrier.link.book.confirm(lease)
-                ticket.carrier.link.tell()
+            if (carrier := self._carrier_of(lease)) is not None:
+                carrier.link.book.confirm(lease)
+                carrier.link.tell()
 
     def withdraw(self, lease: str) -> bool:
         """Revoke a lease that no carrier has been sent yet; returns whether that is so."""
@@ -139,9 +138,8 @@ class Fleet:
     def condemn(self, lease: str) -> None:
         """End the carrier of a lease that does not respond; its other leases are moved first."""
         with self._lock:
-            ticket = self._tickets.get(lease)
-            if ticket is not None and ticket.carrier is not None:
-                ticket.carrier.condemn(lease, MOVING_SECONDS)
+            if (carrier := self._carrier_of(lease)) is not None:
+                carrier.condemn(lease, MOVING_SECONDS)
 
     def leave_closing(self, lease: str, seconds: float) -> None:
         """Revoke a lease that has committed everything and only closes its task.
@@ -149,9 +147,7 @@ class Fleet:
         Its carrier is condemned if it has not ended in so many seconds.
         """
         with self._lock:
-            ticket = self._tickets.get(lease)
-            carrier = ticket.carrier if ticket else None
-            if carrier is not None:
+            if (carrier := self._carrier_of(lease)) is not None:
                 carrier.closing[lease] = time.monotonic() + seconds
             self.revoke(lease)
 
@@ -162,13 +158,17 @@ class Fleet:
 
     def where(self, lease: str) -> str:
         """The name of the carrier that runs a lease, or ""."""
-        ticket = self._tickets.get(lease)
-        return ticket.carrier.name if ticket and ticket.carrier else ""
+        carrier = self._carrier_of(lease)
+        return "" if carrier is None else carrier.name
 
     def seen(self) -> list[CarrierSeen]:
         """All carriers that have connected, as they are now."""
         with self._lock:
             return [carrier.seen() for carrier in self._carriers.values() if carrier.link.bound]
+
+    def _carrier_of(self, lease: str) -> Carrier | None:
+        ticket = self._tickets.get(lease)
+        return None if ticket is None else ticket.carrier
 
     # Placing.
 
@@ -238,15 +238,16 @@ class Fleet:
         with self._lock:
             for lease in news.gone:
                 self._ghosts.ended(lease)
-                self._closed(link, lease)
+                if (carrier := self._carriers.get(link.carrier)) is not None:
+                    carrier.closing.pop(lease, None)
             if news.gone:
                 self._place_waiting()
             asking = self._known(news.asking)
-            progress = [(each, news.progress[each.lease]) for each in self._known(news.progress)]
-            for ticket, told in progress:
-                self._loads.note(ticket.task, told)
-            ended = [(each, news.reports[each.lease]) for each in self._known(news.reports)]
-            for ticket, _ in ended:
+            progressed = self._known(news.progress)
+            for ticket in progressed:
+                self._loads.note(ticket.task, news.progress[ticket.lease])
+            ended = self._known(news.reports)
+            for ticket in ended:
                 self._end(ticket)
                 self._last[ticket.task] = link.carrier
                 self._suspicion.cleared(ticket.task)
@@ -254,18 +255,7 @@ class Fleet:
             for ticket in lost:
                 self._end(ticket)
             self.losses += len(lost)
-        for ticket in asking:
-            ticket.listener.asked(ticket.lease)
-        for ticket, told in progress:
-            ticket.listener.progressed(ticket.lease, told)
-        for ticket, report in ended:
-            ticket.listener.reported(ticket.lease, report)
-        for ticket in lost:
-            ticket.listener.lost(ticket.lease, Cause.VANISHED, "")
-
-    def _closed(self, link: Link, lease: str) -> None:
-        if (carrier := self._carriers.get(link.carrier)) is not None:
-            carrier.closing.pop(lease, None)
+        tell_news(news, asking, progressed, ended, lost)
 
     def _known(self, leases: Iterable[str]) -> list[Ticket]:
         return [self._tickets[lease] for lease in leases if lease in self._tickets]
@@ -290,7 +280,7 @@ class Fleet:
         self._hub.forget(carrier.link)
         if cause is not Cause.ENDED and carrier.job is not None:
             carrier.job.cancel()
-        _tell_losses(carrier, tickets, guilty, cause, detail)
+        tell_losses(carrier, tickets, guilty, cause, detail)
 
     # What happens by itself.
 
@@ -310,8 +300,11 @@ class Fleet:
                 self._gone(carrier, Cause.CONDEMNED, "")
         self._condemn_unclosed()
         with self._lock:
-            self._clear_suspects()
-            self._let_go()
+            for task in _running_long(self._tickets.values()):
+                self._suspicion.cleared(task)
+            for carrier in _empty_for_long(self._carriers.values(), busy=bool(self._tickets)):
+                if carrier.link.book.end():
+                    carrier.link.tell()
             self._seat_elsewhere()
             self._move()
             self._place_waiting()
@@ -325,24 +318,6 @@ class Fleet:
             for carrier in self._carriers.values():
                 for lease in carrier.not_closed():
                     carrier.condemn(lease, MOVING_SECONDS)
-
-    def _clear_suspects(self) -> None:
-        now = time.monotonic()
-        for ticket in self._tickets.values():
-            if ticket.carrier is None or not ticket.carrier.link.bound:
-                ticket.since = now
-            elif now - ticket.since > CLEARED_SECONDS:
-                self._suspicion.cleared(ticket.task)
-
-    def _let_go(self) -> None:
-        """Empty carriers end after a minute; one shared carrier stays while anything runs."""
-        now = time.monotonic()
-        shared = [c for c in self._carriers.values() if not c.own]
-        warm = shared[0] if shared and self._tickets else None
-        for carrier in list(self._carriers.values()):
-            empty = not carrier.tickets and now - carrier.empty_since > EMPTY_SECONDS
-            if empty and carrier is not warm and carrier.link.book.end():
-                carrier.link.tell()
 
     def _seat_elsewhere(self) -> None:
         """Leases do not wait for a late carrier while another one runs."""
@@ -372,14 +347,19 @@ class Fleet:
                     free -= 1
 
 
-def _tell_losses(
-    carrier: Carrier, tickets: list[Ticket], guilty: list[str], cause: Cause, detail: str
-) -> None:
-    if tickets:
-        text = "%s ended: %s; its %d leases continue elsewhere. %s"
-        log.warning(text, carrier.name, cause, len(tickets), detail)
+def _running_long(tickets: Iterable[Ticket]) -> Iterator[str]:
+    """The tasks that have run long enough not to be suspects any more."""
+    now = time.monotonic()
     for ticket in tickets:
-        if ticket.task in guilty:
-            ticket.listener.guilty(ticket.lease, detail)
-        else:
-            ticket.listener.lost(ticket.lease, cause, detail)
+        if ticket.carrier is None or not ticket.carrier.link.bound:
+            ticket.since = now
+        elif now - ticket.since > CLEARED_SECONDS:
+            yield ticket.task
+
+
+def _empty_for_long(carriers: Collection[Carrier], *, busy: bool) -> list[Carrier]:
+    """Carriers to release; while anything runs, one shared carrier stays."""
+    now = time.monotonic()
+    shared = [carrier for carrier in carriers if not carrier.own]
+    empty = [c for c in carriers if not c.tickets and now - c.empty_since > EMPTY_SECONDS]
+    return [c for c in empty if not (busy and shared and c is shared[0])]
