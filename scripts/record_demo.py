@@ -294,7 +294,9 @@ def replaced(cells: Sequence[Cell]) -> list[Cell]:
 def main(arguments: Sequence[str]) -> None:
     """Record, and write the picture."""
     target = Path(arguments[0]) if arguments else ROOT / "docs" / "demo.svg"
-    lines = without_this_machine(recorded([sys.executable, "-m", "penstock", "demo"]))
+    # The picture's prompt shows this command, and so must what the demo says to type next.
+    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    lines = without_this_machine(recorded(["penstock", "demo"]))
     target.parent.mkdir(exist_ok=True)
     target.write_text(svg(lines), encoding="utf-8")
     print(f"{target}: {len(lines)} lines, {target.stat().st_size:,} bytes")

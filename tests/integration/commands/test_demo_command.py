@@ -48,7 +48,7 @@ def run_the_demo(tmp_path: Path, scratch: Path) -> None:
         "SINK CREATED",
         "Augusta",
         "kafka_offset",
-        "Next:  penstock up",
+        "python -m penstock up   a worker of your own",  # as it was called here
     ):
         assert part in told.stdout
     assert "Traceback" not in told.stdout + told.stderr

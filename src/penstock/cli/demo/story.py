@@ -15,6 +15,7 @@ from penstock.cli.demo import statements as sql
 from penstock.cli.demo.database import UsersDatabase
 from penstock.cli.demo.prompt import Prompt
 from penstock.cli.output import console, table
+from penstock.cli.program import as_typed
 from penstock.cli.progress import counting
 from penstock.cli.service import Service
 from penstock.client import ConnectClient, raise_if_failed, wait_until
@@ -64,6 +65,7 @@ class Story:
 
     def sum_up(self, seconds: float) -> None:
         """The result in a few lines."""
+        program = escape(as_typed())
         told = [
             f"[bold]{self._views:,}[/] pageviews joined with users of PostgreSQL and written back:",
             "[bold green]none lost, none twice[/].",
@@ -71,8 +73,8 @@ class Story:
             f"One offset altered: exactly [bold]{len(LATER)}[/] pageviews came again.",
             f"All of it in [bold]{seconds:.0f} s[/] and in SQL, every record moved by Spark.",
             "",
-            "Next:  [bold]penstock up[/]   a worker of your own, http://127.0.0.1:8083",
-            "       [bold]penstock sql[/]  a prompt on it",
+            f"Next:  [bold]{program} up[/]   a worker of your own, http://127.0.0.1:8083",
+            f"       [bold]{program} sql[/]  a prompt on it",
         ]
         panel = Panel.fit("\n".join(told), title="Done", border_style="green")
         self._out.print(panel if self._out.is_terminal else "\n".join(["", *told]))
