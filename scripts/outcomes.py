@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import json
+import math
+import time
 from collections import Counter
 from collections.abc import Generator
 from dataclasses import asdict, dataclass, field
@@ -35,12 +37,18 @@ class Outcomes:
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Where the outcomes go."""
     parser.addoption("--outcomes", type=Path, help="write which tests failed, and why, as JSON")
+    parser.addoption(
+        "--outcomes-until",
+        type=float,
+        default=math.inf,
+        help="seconds since the epoch: what fails later does not count, since it was interrupted",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Under xdist only the controller writes; it hears of every test."""
     if not hasattr(config, "workerinput") and (file := config.getoption("--outcomes")):
-        config.pluginmanager.register(Recorder(file))
+        config.pluginmanager.register(Recorder(file, config.getoption("--outcomes-until")))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -60,13 +68,16 @@ def pytest_runtest_makereport(
 class Recorder:
     """Collects the reports of a run and writes them at its end."""
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, until: float) -> None:
         self._file = file
+        self._until = until
         self._failed: dict[str, str] = {}
         self._ended: dict[str, str] = {}
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take one phase of a test; the worst of its phases counts."""
+        if time.time() > self._until:
+            return
         if report.failed:
             self._fail(report.nodeid, WAIT if getattr(report, "wait_ran_out", False) else CONTENT)
         elif report.skipped or report.when == "call":

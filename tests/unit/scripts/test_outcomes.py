@@ -84,6 +84,11 @@ def test_only_a_wait_that_ran_out_is_called_one(
     assert outcomes.counts == {"passed": 1, "failed": 5, "skipped": 1}
 
 
+def test_what_ends_when_the_time_is_over_does_not_count(elsewhere: Path) -> None:
+    (elsewhere / "test_suite.py").write_text(SUITE)
+    assert run(elsewhere, "--outcomes-until=1") == Outcomes({}, {})
+
+
 def test_a_file_that_cannot_be_read_is_no_wait(elsewhere: Path) -> None:
     (elsewhere / "test_suite.py").write_text("import nothing_like_that")
     outcomes = run(elsewhere)
