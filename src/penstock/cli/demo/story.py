@@ -114,7 +114,7 @@ class Story:
         self._sql(sql.create_sink(self._database.settings))
         written = self._written(self._views)
         self._check(written, self._joined(self._read_views()))
-        self._say(f"{len(written):,} rows: every pageview once, each with its user.")
+        self._say(f"{len(written):,} rows: every pageview once, with its user if known.")
         most = Counter((row[3] or "(no such user)", row[4] or "") for row in written).most_common(4)
         rows = [[name, city, f"{count:,}"] for (name, city), count in most]
         self._out.print(table(["NAME", "CITY", "PAGEVIEWS"], rows))
