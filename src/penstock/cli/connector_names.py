@@ -20,7 +20,7 @@ ConnectorName = Annotated[
 ConnectorNames = Annotated[
     list[str],
     typer.Argument(
-        metavar="NAME...",
+        metavar="NAME",
         help="Names of connectors, or patterns: 'orders-*'.",
         autocompletion=connector_names,
     ),

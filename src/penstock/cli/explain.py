@@ -7,7 +7,7 @@ from penstock.cli.connector_names import ConnectorNames, meant
 from penstock.cli.discovery import Url, connect
 from penstock.cli.output import say
 
-app = group("Show Spark's plan of connectors that are queries of Spark's.")
+app = group("Show Spark's plan of connectors that run as Spark queries.")
 
 
 @app.command("connector")

@@ -33,7 +33,7 @@ def get_connectors(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[NAME]...",
+            metavar="NAME",
             help="Only these: names, or patterns such as 'orders-*'.",
             autocompletion=connector_names,
         ),

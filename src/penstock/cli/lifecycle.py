@@ -85,7 +85,7 @@ def restart_task(
     ],
     task_id: Annotated[
         str | None,
-        typer.Argument(metavar="[ID]", help="The number, if NAME came without it: orders 0."),
+        typer.Argument(metavar="ID", help="The number, if NAME came without it: orders 0."),
     ] = None,
     url: Url = None,
 ) -> None:

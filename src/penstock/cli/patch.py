@@ -28,7 +28,7 @@ def patch_connector(
     what: Annotated[
         list[str],
         typer.Argument(
-            metavar="NAME... KEY=VALUE...",
+            metavar="NAME|KEY=VALUE",
             help="Connectors, by name or pattern, and what to change: tasks.max=2.",
             autocompletion=connector_names,
         ),

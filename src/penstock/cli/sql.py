@@ -76,7 +76,7 @@ Output = Annotated[
 Tests = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="[test DIR]",
+        metavar="test DIR",
         help="Run the tests in the SQL files of a folder, on a Kafka of their own.",
         show_default=False,
     ),

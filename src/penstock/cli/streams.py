@@ -17,7 +17,7 @@ TopicName = Annotated[
 ConsumerNames = Annotated[
     list[str],
     typer.Argument(
-        metavar="NAME...",
+        metavar="NAME",
         help="Names of consumers, or patterns: 'test-*'.",
         autocompletion=consumer_names,
     ),

@@ -26,7 +26,7 @@ NewTopicName = Annotated[str, typer.Argument(metavar="TOPIC", help="Name of the 
 TopicNames = Annotated[
     list[str],
     typer.Argument(
-        metavar="TOPIC...",
+        metavar="TOPIC",
         help="Names of the topics, or patterns: 'test-*'.",
         autocompletion=topic_names,
     ),

@@ -1,4 +1,4 @@
-"""Plans of the connectors that are queries of Spark's. An extension of Kafka Connect's API."""
+"""Plans of the connectors that run as Spark queries. An extension of Kafka Connect's API."""
 
 from __future__ import annotations
 
