@@ -14,7 +14,8 @@ from penstock.kafka.compacted_log import CompactedLog
 from penstock.kafka.errors import KafkaFault
 from penstock.kafka.membership import Joined
 from penstock.runtime.cluster.balance import balanced
-from penstock.runtime.stores.config_store import ConfigStore, Elsewhere
+from penstock.runtime.stores.config_store import ConfigStore
+from penstock.runtime.stores.leader_writes import Record as Elsewhere
 from penstock.runtime.stores.roster import (
     Address,
     Record,

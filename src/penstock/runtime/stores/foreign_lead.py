@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from penstock.kafka.compacted_log import CompactedLog
-from penstock.runtime.stores.config_store import ConfigStore, Elsewhere
+from penstock.runtime.stores.config_store import ConfigStore
+from penstock.runtime.stores.leader_writes import Record as Elsewhere
 from penstock.runtime.stores.position_copies import PositionCopies
 from penstock.runtime.stores.roster import Roster
 
