@@ -147,5 +147,6 @@ def test_help_on_80_columns(
     assert max(map(len, text.splitlines())) <= 80
     assert "<bool>" not in text
     assert not re.search(r"\w\.\.\.$", text, re.MULTILINE), "a summary is cut"
-    assert not re.search(r"\[\[|\.\.\.[]}]", text), "brackets or dots stand twice"
+    usage = text.partition("\n\n")[0]
+    assert not re.search(r"\[\[|\.\.\.[]}]", usage), "brackets or dots stand twice"
     assert "…" not in text
