@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 
 NULL: Final = "null"
 _ESCAPED: Final = r'[\x00-\x1f"\\]'
+_MILLISECONDS: Final = pa.array([f".{number:03}Z" for number in range(1000)])
 _EPOCH: Final = dt.date(1970, 1, 1)
 _OPTIONS: Final = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_NON_STR_KEYS
 
@@ -68,9 +69,15 @@ def _other(value: Any) -> Any:
 
 
 def instants(timestamps: pa.Array) -> pa.Array:
-    """Milliseconds as ISO-8601 texts with milliseconds, in UTC; null stays null."""
-    moments = pc.cast(timestamps, pa.timestamp("ms", "UTC"))
-    return pc.strftime(moments, "%Y-%m-%dT%H:%M:%SZ")
+    """Milliseconds as ISO-8601 texts with milliseconds, in UTC; null stays null.
+
+    Neighbours share their second, and to write a date is dear: each second is written once.
+    """
+    moments = pc.cast(timestamps, pa.timestamp("ms"))
+    whole = pc.cast(pc.floor_temporal(moments, unit="second"), pa.timestamp("s"))
+    seconds = whole.dictionary_encode()
+    begins = pc.strftime(seconds.dictionary, "%Y-%m-%dT%H:%M:%S").take(seconds.indices)
+    return pc.binary_join_element_wise(begins, _MILLISECONDS.take(pc.millisecond(moments)), "")
 
 
 def joined(texts: pa.Array) -> pa.Buffer | bytes:

@@ -12,11 +12,15 @@ from typing import Any
 
 import fastavro
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from penstock.plugins.objects.sink_config import SUFFIXES, SinkSettings
 from penstock.plugins.objects.sink_formats import format_maker
+from penstock.plugins.objects.sink_json import instants
 from penstock.sdk import RecordError, Schema, record_batch
 from penstock.sdk.batches import HEADERS
 from penstock.sdk.packing import column
@@ -194,3 +198,10 @@ def test_csv_in_base64_and_plain() -> None:
     assert rows[1] == ["", "", "6", "2023-11-14T22:13:20.000Z", ""]
     plain = settings("csv", format_output_fields_value_encoding="none")
     assert next(csv.reader(made(plain, pair).decode().splitlines()))[1] == 'a,"b"'
+
+
+@given(st.lists(st.none() | st.integers(-(10**14), 10**14)), st.integers(0, 3))
+def test_instants_are_written_as_iso_8601(millis: list[int | None], skip: int) -> None:
+    column = pa.array(millis, pa.int64())[skip:]
+    expected = pc.strftime(column.cast(pa.timestamp("ms", "UTC")), "%Y-%m-%dT%H:%M:%SZ")
+    assert instants(column).to_pylist() == expected.to_pylist()
