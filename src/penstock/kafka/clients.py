@@ -23,6 +23,14 @@ from penstock.sdk.errors import ConfigError
 MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 TRANSACTION_TIMEOUT_MS = 60_000
 FEW = 6
+BROKEN_LINKS: dict[str, Any] = {
+    # With a longer backoff clients would hardly be connected over a link that breaks every second.
+    "reconnect.backoff.max.ms": 500,
+    # Otherwise a client drops its brokers whenever all its connections break at once, and with them
+    # the requests that wait for an answer: a commit then takes many seconds more. Where brokers
+    # have moved to other addresses, ``OutageWatch`` reminds clients of their bootstrap servers.
+    "metadata.recovery.strategy": "none",
+}
 KAFKA_PYTHON = {
     "sasl.mechanism": "sasl_mechanism",
     "sasl.mechanisms": "sasl_mechanism",
@@ -49,7 +57,7 @@ class Connection:
         return {
             "bootstrap.servers": self.bootstrap_servers,
             "log.connection.close": False,
-            "reconnect.backoff.max.ms": 2000,
+            **BROKEN_LINKS,
             "socket.keepalive.enable": True,
             "enable.sparse.connections": not self.few_brokers,
             **self.security,
