@@ -8,7 +8,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from penstock.embedded import kafka_log
-from penstock.embedded.data_folder import claim, log_dir, was_killed
+from penstock.embedded.data_folder import (
+    claim,
+    log_dir,
+    metadata_bytes,
+    note_failed_start,
+    was_killed,
+)
 from penstock.embedded.errors import BrokerStartFailed, EmbeddedError
 from penstock.embedded.ivy import Progress
 from penstock.embedded.jars import Jars
@@ -85,6 +91,7 @@ class EmbeddedBroker:
             self._start(lock, time.monotonic() + timeout, progress or (lambda _: None))
         except BaseException:
             self.kill()
+            note_failed_start(self.data_dir)
             raise
 
     def stop(self, timeout: float = 8) -> None:
@@ -142,6 +149,11 @@ class EmbeddedBroker:
         settings = self._write(controller_properties(log_dir(self.data_dir), free_port()))
         self._run(lock, controller_command(self._java, self._jars, settings))
         while not kafka_log.is_fenced(self.log, log_start):
+            self._check_starting(deadline, log_start)
+            time.sleep(POLL_SECONDS)
+        # It says so before it writes so. What it writes is in order: after more, that is there too.
+        before = metadata_bytes(self.data_dir)
+        while metadata_bytes(self.data_dir) <= before:
             self._check_starting(deadline, log_start)
             time.sleep(POLL_SECONDS)
         assert self._process is not None  # noqa: S101 (it runs)

@@ -13,6 +13,7 @@ from penstock.embedded.locks import POLL_SECONDS, FileLock
 PATIENCE_SECONDS = 20.0
 """Well beyond the time that the watchdog gives a Java whose parent was killed."""
 LOCK = "penstock.lock"
+ORDERLY = ".kafka_cleanshutdown"
 
 
 def log_dir(data_dir: Path) -> Path:
@@ -21,10 +22,21 @@ def log_dir(data_dir: Path) -> Path:
 
 
 def was_killed(data_dir: Path) -> bool:
-    """Return whether the last broker on it ended without shutting down."""
+    """Return whether the last broker on it ended without shutting down, or did not start."""
     folder = log_dir(data_dir)
     prepared = (folder / "meta.properties").exists()
-    return prepared and not (folder / ".kafka_cleanshutdown").exists()
+    return prepared and not (folder / ORDERLY).exists()
+
+
+def note_failed_start(data_dir: Path) -> None:
+    """Let the next start recover: Kafka shuts down in order even when it was not let in."""
+    (log_dir(data_dir) / ORDERLY).unlink(missing_ok=True)
+
+
+def metadata_bytes(data_dir: Path) -> int:
+    """Return how much the controller has written; an active one writes twice a second."""
+    files = (log_dir(data_dir) / "__cluster_metadata-0").glob("*.log")
+    return sum(file.stat().st_size for file in files)
 
 
 def claim(data_dir: Path, patience: float = PATIENCE_SECONDS) -> FileLock:

@@ -23,6 +23,12 @@ from penstock.sdk.errors import ConfigError
 MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 TRANSACTION_TIMEOUT_MS = 60_000
 FEW = 6
+KEEPS_BROKERS: dict[str, Any] = {"metadata.recovery.strategy": "none"}
+"""For clients that do not fetch records. Otherwise a client drops its brokers whenever all its
+connections break at once, and with them the requests that wait for an answer: a commit then takes
+many seconds more. Where brokers have moved to other addresses, ``OutageWatch`` reminds clients of
+their bootstrap servers. Not for consumers: one that fetches from a broker which has just restarted,
+and knows no leaders yet, reads beyond an array and may crash (librdkafka issue 5280)."""
 KAFKA_PYTHON = {
     "sasl.mechanism": "sasl_mechanism",
     "sasl.mechanisms": "sasl_mechanism",
@@ -49,7 +55,8 @@ class Connection:
         return {
             "bootstrap.servers": self.bootstrap_servers,
             "log.connection.close": False,
-            "reconnect.backoff.max.ms": 2000,
+            # With a longer one clients would hardly be connected over a link that often breaks.
+            "reconnect.backoff.max.ms": 500,
             "socket.keepalive.enable": True,
             "enable.sparse.connections": not self.few_brokers,
             **self.security,
@@ -92,7 +99,7 @@ class GroupAdmin(OwnedAdmin):
     """
 
     def __init__(self, connection: Connection, **settings: Any) -> None:
-        self._settings = {**connection.settings(), **settings}
+        self._settings = {**connection.settings(), **KEEPS_BROKERS, **settings}
         super().__init__(self._settings, logger=log)
         self._coordinators: AdminClient | None = None
         self._offsets: OffsetFetcher | None = None
@@ -136,6 +143,7 @@ def producer(connection: Connection, **settings: Any) -> Producer:
     return OwnedProducer(
         {
             **connection.settings(),
+            **KEEPS_BROKERS,
             "enable.idempotence": True,
             # librdkafka's default would put keys on different partitions than Java clients do.
             "partitioner": "murmur2_random",

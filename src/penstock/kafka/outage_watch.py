@@ -57,6 +57,8 @@ class OutageWatch:
     def look(self) -> None:
         """Check, once, every broker that a client reported."""
         listed = self._list()
+        if listed is None and _accepts(self._usual):  # all may have moved to other addresses
+            remind_clients()
         for broker in self._known.brokers():
             if accepts := _accepts(broker):
                 remind_clients()

@@ -96,6 +96,52 @@ def test_a_source_and_a_sink_on_a_distant_link_that_is_cut_again_and_again(
             worker.close()
 
 
+@pytest.mark.heavy
+def test_what_a_user_asks_for_over_a_link_that_is_cut_again_and_again(
+    tmp_path: Path, java: Java, jars: Jars
+) -> None:
+    """Each request is sent once, and done when it is answered."""
+    source = tmp_path / "in.txt"
+    write_lines(source, 1000, 20)
+    second = len(source.read_bytes().split(b"\n")[0]) + 1
+    with DistantBroker(tmp_path / "kafka", java, jars) as distant:
+        distant.topics.create("lines")
+        worker = WorkerProcess(
+            tmp_path / "worker", port=free_port(), bootstrap_servers=distant.address
+        )
+        try:
+            worker.start()
+            distant.link.delay = 0.1
+            with distant.link.cutting(every=2.0):
+                client = worker.client
+                config = {"connector.class": "FileStreamSource", "topic": "lines"}
+                client.create("source", {**config, "file": str(source)})
+                eventually(lambda: _position(client) == size_of(source), within=180, what="lines")
+                client.restart("source", include_tasks=True)
+                client.stop("source")
+                assert client.status("source")["connector"]["state"] == "STOPPED"
+                [known] = client.offsets("source")
+                client.alter_offsets("source", [{**known, "offset": {"position": second}}])
+                assert _position(client) == second
+                client.put_config("source", {**config, "file": str(source), "batch.size": "10"})
+                client.resume("source")
+                eventually(lambda: _position(client) == size_of(source), within=180, what="again")
+                client.pause("source")
+                client.delete("source")
+                assert client.connectors() == []
+            distant.link.delay = 0.0
+            lines = lines_of(source)
+            assert distant.topics.values("lines") == [*lines, *lines[1:]]
+        finally:
+            worker.close()
+
+
+def _position(client: ConnectClient) -> int | None:
+    """How far the source has committed."""
+    found = client.offsets("source")
+    return found[0]["offset"]["position"] if found else None
+
+
 def _create_pair(client: ConnectClient, source: Path, target: Path) -> None:
     source_config = {"connector.class": "FileStreamSource", "topic": "lines"}
     sink_config = {"connector.class": "FileStreamSink", "topics": "lines"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import socket
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock
@@ -12,7 +13,7 @@ from confluent_kafka import KafkaError, KafkaException
 
 from free_ports import free_port
 from penstock.engine.lease import lease_logs
-from penstock.kafka import client_log
+from penstock.kafka import client_log, outage_watch
 from penstock.kafka.client_log import OneVoice, complaint_of
 from penstock.kafka.outage_watch import OutageWatch
 from penstock.kafka.outages import FIRST_REMINDER, FORGOTTEN, STEADY, Outages
@@ -189,6 +190,25 @@ def test_a_broker_that_the_cluster_has_lost_is_away(known: Outages) -> None:
     known.complain(BROKER, "1 request(s) timed out")
     watch.look()
     assert known.brokers() == [BROKER]
+
+
+def test_brokers_that_have_all_moved_are_looked_for_where_the_first_were(
+    known: Outages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Clients know only where they were."""
+    reminded: list[bool] = []
+    monkeypatch.setattr(outage_watch, "remind_clients", lambda: reminded.append(True))
+    cluster = Cluster()
+    cluster.brokers = None
+    with socket.create_server(("127.0.0.1", 0)) as first:
+        watch = OutageWatch(
+            Mock(list_topics=cluster.list_topics), f"127.0.0.1:{first.getsockname()[1]}", known
+        )
+        known.complain(f"127.0.0.1:{free_port()}", "Connection refused")
+        watch.look()
+    assert reminded == [True]
+    watch.look()
+    assert reminded == [True], "nobody is there"
 
 
 def test_leases_do_not_multiply_it(

@@ -13,7 +13,6 @@ from penstock.engine.frames.frame_lease import FrameLease, FrameReport
 from penstock.engine.frames.task_frame import Stage
 from penstock.engine.frames.task_output import run_task
 from penstock.engine.frames.whole_input import refuse_cut_input
-from penstock.engine.lease.producers import BROKEN_LINKS
 from penstock.kafka.transactions import Transactions
 
 RESULT = "part int, report string"
@@ -55,7 +54,7 @@ def _attempted_again(batches: Iterable[pa.RecordBatch]) -> str:
 
 def _new_producer(lease: FrameLease) -> Transactions:
     """Never kept: this process may not see the task again."""
-    settings = {**BROKEN_LINKS, **lease.producer_settings}
+    settings = lease.producer_settings
     return Transactions(lease.connection, lease.transactional_id, **settings)
 
 

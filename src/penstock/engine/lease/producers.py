@@ -9,20 +9,12 @@ recent producers are kept: each has its own threads and connections.
 from __future__ import annotations
 
 import threading
-from typing import Any
 
 from penstock.engine.lease.lease import Lease
 from penstock.kafka.patience import Patience
 from penstock.kafka.transactions import Transactions
 
 MOST_KEPT = 32
-BROKEN_LINKS: dict[str, Any] = {
-    # With a longer backoff it would hardly ever be connected over a link that breaks every second.
-    "reconnect.backoff.max.ms": 500,
-    # Otherwise the client drops its brokers whenever all connections break at once, and with them
-    # the requests that wait for an answer: a commit then takes many seconds more.
-    "metadata.recovery.strategy": "none",
-}
 
 _lock = threading.Lock()
 _kept: dict[str, tuple[str, Transactions]] = {}
@@ -35,7 +27,7 @@ def acquire(lease: Lease, patience: Patience) -> Transactions:
     if kept is not None and lease.previous is not None and kept[0] == lease.previous:
         kept[1].patience = patience
         return kept[1]
-    settings = {**BROKEN_LINKS, **lease.producer_settings}
+    settings = lease.producer_settings
     return Transactions(lease.connection, lease.transactional_id, patience, **settings)
 
 
