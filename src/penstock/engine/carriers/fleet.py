@@ -51,7 +51,17 @@ Launch = Callable[[Link, str, Callable[[Cause, str], None]], Job]
 class Fleet:
     """Thread-safe. Listeners are called without any lock held."""
 
-    def __init__(self, hub: Hub, launch: Launch, most: int, extras: Callable[[], Message]) -> None:
+    def __init__(
+        self,
+        hub: Hub,
+        launch: Launch,
+        most: int,
+        extras: Callable[[], Message],
+        *,
+        expecting: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """While it is ``expecting`` leases, one carrier stays, even if none runs now."""
+        self._expecting = expecting
         self._hub = hub
         self._launch = launch
         self._most = most
@@ -335,10 +345,11 @@ class Fleet:
                 self._suspicion.cleared(ticket.task)
 
     def _let_go(self) -> None:
-        """Empty carriers end after a minute; one shared carrier stays while anything runs."""
+        """Empty carriers end after a minute; one shared carrier stays while anything runs, or
+        will: a new one takes a second to begin, and its leases have to make their clients."""
         now = time.monotonic()
         shared = [c for c in self._carriers.values() if not c.own]
-        warm = shared[0] if shared and self._tickets else None
+        warm = shared[0] if shared and (self._tickets or self._expecting()) else None
         for carrier in list(self._carriers.values()):
             empty = not carrier.tickets and now - carrier.empty_since > EMPTY_SECONDS
             if empty and carrier is not warm and carrier.link.book.end():
