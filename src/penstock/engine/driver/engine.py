@@ -33,8 +33,8 @@ class Engine:
     ) -> None:
         """``standing`` returns the worker's current membership, which running leases are told.
 
-        While it is ``expecting`` leases, a carrier stays on this machine. On a cluster it would
-        keep an executor.
+        While it is ``expecting`` leases, a carrier stays, unless it would keep others from the
+        only slot, or an executor of a cluster.
 
         ``carrier_bytes`` is the memory limit of a carrier, 0 for none; None: half of the machine's.
         """
@@ -44,7 +44,7 @@ class Engine:
         self._hub, self._certificate = _hub(session.settings)
         # One slot stays free for other jobs, if there is more than one.
         most = max(1, session.settings.slots - 1)
-        stays = expecting if session.settings.local else _never
+        stays = expecting if session.settings.local and session.settings.slots > 1 else _never
         self.fleet = Fleet(self._hub, self._launch, most, self._extras, expecting=stays)
         self.fleet.start()
         self.turns = FrameTurns(session, self._hub, self._certificate)
