@@ -16,7 +16,8 @@ from bench.row import Row
 from bench.tails import Tail
 
 SPARK = "empty Spark job, one Python hop"
-# Kafka Connect's task looks once a second: pauses as different as these meet it early and late alike.
+# Kafka Connect's task looks once a second: pauses as different as these meet it early and late
+# alike.
 ACTIVE_SECONDS, ACTIVE_JITTER = 0.45, 0.4
 # Every side gets a sample once in this time, and is left alone for the rest of it: a lease ends
 # after ten seconds without lines.
