@@ -16,11 +16,12 @@ from bench.row import Row
 from bench.tails import Tail
 
 SPARK = "empty Spark job, one Python hop"
-# A lease ends after a second without lines. Kafka Connect's task looks once a second: pauses as
-# different as these meet it early and late alike.
+# Kafka Connect's task looks once a second: pauses as different as these meet it early and late
+# alike.
 ACTIVE_SECONDS, ACTIVE_JITTER = 0.45, 0.4
-# Every side gets a sample once in this time, and is left alone for the rest of it.
-IDLE_SECONDS, IDLE_JITTER = 6.0, 1.5
+# Every side gets a sample once in this time, and is left alone for the rest of it: a lease ends
+# after ten seconds without lines.
+IDLE_SECONDS, IDLE_JITTER = 14.0, 1.5
 
 Sample = Callable[[], float]
 
@@ -52,7 +53,7 @@ def active(bed: Bed) -> RowResult:
 
 
 def idle(bed: Bed) -> RowResult:
-    """Nothing came for seconds: no lease runs, and Spark is asked for a new one."""
+    """Nothing came for so long that no lease runs: a new one is handed over."""
     jars = [str(jar) for jar in bed.jars.spark]
     folder = bed.folder / "empty-job"
     folder.mkdir(exist_ok=True)

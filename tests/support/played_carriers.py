@@ -131,7 +131,9 @@ class PlayedFleet:
         self.reports: dict[str, Any] = {}
         self.losses: dict[str, Cause] = {}
         self.blamed: list[str] = []
-        self.fleet = Fleet(self.hub, self._launch, most, dict)
+        self.expecting = False
+        """Whether leases may come."""
+        self.fleet = Fleet(self.hub, self._launch, most, dict, expecting=lambda: self.expecting)
 
     def _launch(
         self, link: Link, name: str, ended: Callable[[Cause, str], None]

@@ -100,7 +100,9 @@ class JsonConverter(Converter):
         return [Decoded(0, json_column(data), SCHEMALESS.with_name(self._side))]
 
     def _encoded(self, array: pa.Array, schema: Schema | None) -> pa.Array:
-        if schema is None:
+        if array.null_count == len(array) and schema is None:
+            payload = pa.nulls(len(array), pa.binary())
+        elif schema is None:
             payload = array.cast(pa.string()).cast(pa.binary())
         else:
             payload = texts(array, schema, self._options)

@@ -168,9 +168,9 @@ class Worker:
         kafka = admin.list_topics(timeout=10)
         connection = replace(connection, few_brokers=clients.few_brokers(kafka))
         assignments = self._assignments(connection, admin, stores)
-        engine = self._engine(java, jars, assignments.standing)
-        context = self._context(connection, admin, stores, assignments, engine)
         runners = Runners()
+        engine = self._engine(java, jars, assignments.standing, runners)
+        context = self._context(connection, admin, stores, assignments, engine)
         leadership = self._leadership(context, stores, assignments, runners)
         cluster = Cluster(assignments.standing, runners, leadership, self._locks.__getitem__)
         self._follow(context, cluster, stores)
@@ -254,7 +254,7 @@ class Worker:
             raise Unavailable("The worker is starting: it has no Spark yet.")
         return self._session.get()
 
-    def _engine(self, java: Java, jars: Jars, standing: Standing) -> Engine:
+    def _engine(self, java: Java, jars: Jars, standing: Standing, runners: Runners) -> Engine:
         settings = SparkSettings(
             data_dir=self.config.data_dir,
             jars=jars.spark,
@@ -266,6 +266,7 @@ class Worker:
             self._session,
             standing.current_membership,
             carrier_bytes=self.config["carrier.memory.max.bytes"],
+            expecting=lambda: len(runners) > 0,
         )
         self._undo.append(engine.stop)
         return engine

@@ -10,7 +10,7 @@ for longer than a few seconds.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar, NamedTuple
 
 from penstock.sdk.config import ConfigDef
@@ -93,6 +93,14 @@ class SourceConnector(Connector):
         True too often, at the price of an empty turn; must not answer False while records wait.
         """
         return None
+
+    def wake_on_news(self, wake: Callable[[], None]) -> None:
+        """Have ``wake`` called, from any thread, once ``look`` may find something.
+
+        Optional, for sources that tell of changes by themselves: their records need not wait for
+        the next look. Called after each look that found nothing; looks go on all the same, so
+        nothing depends on it. ``wake`` never blocks, and may be called for nothing.
+        """
 
     def plan(
         self, offsets: OffsetReader, tasks: Sequence[int]

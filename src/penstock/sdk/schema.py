@@ -24,7 +24,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Final, TypedDict, Unpack
 
 import pyarrow as pa
@@ -221,7 +221,20 @@ def to_field(schema: Schema, name: str) -> pa.Field:
 
 def from_field(arrow_field: pa.Field) -> Schema | None:
     """The schema of an Arrow field, or None if its values are schemaless."""
-    return None if is_schemaless(arrow_field) else _from_field(arrow_field)
+    if is_schemaless(arrow_field):
+        return None
+    kind = arrow_field.type
+    # Not for nested types: equal ones may have other metadata inside.
+    if _is.is_string(kind) or (_is.is_primitive(kind) and not _is.is_duration(kind)):
+        return _plain(kind, arrow_field.nullable, (arrow_field.metadata or {}).get(METADATA))
+    return _from_field(arrow_field)
+
+
+@lru_cache(maxsize=256)
+def _plain(kind: pa.DataType, nullable: bool, said: bytes | None) -> Schema:
+    """Asked for with every batch, which may be of one record: hundreds of times a second."""
+    metadata = None if said is None else {METADATA: said}
+    return _from_field(pa.field("", kind, nullable, metadata))
 
 
 def to_type(schema: Schema) -> pa.DataType:

@@ -9,7 +9,7 @@ is carried over but the committed offsets.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -59,6 +59,16 @@ class SourceTask(ABC):
         as, and every second in any case.
         """
         return True
+
+    def wake_on_news(self, wake: Callable[[], None]) -> bool:
+        """Have ``wake`` called, from any thread, once there may be more than the last ``poll`` has
+        seen; True if that is certain, and ``has_news`` need not be asked until then.
+
+        Optional, for sources that tell of changes by themselves. Called after each poll without
+        records, only of a task that has ``has_news``. ``wake`` never blocks, may be called for
+        nothing, and does nothing after ``stop``.
+        """
+        return False
 
     def finish(self) -> Iterable[SourceBatch | Sequence[SourceRecord]]:
         """What was read ahead from the source, and no ``poll`` has returned yet.

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from confluent_kafka import Message
 
-from penstock.engine.lease.producing import produce
+from penstock.engine.lease.producing import FEW, produce
 from penstock.engine.pipeline.pipeline import Encoded
 from penstock.kafka import field_queue, librdkafka
 from penstock.kafka.clients import Connection
@@ -75,6 +75,17 @@ def test_keys_and_values_arrive_as_they_are_and_in_order(
     topics.create(name)
     send(Transactions(connection, name), encoded(name, ROWS, kind))
     assert arrived(topics, name, ROWS)
+
+
+@pytest.mark.usefixtures("way")
+@pytest.mark.parametrize("count", [FEW, FEW + 1])
+def test_a_few_small_records_arrive_as_many_do(
+    connection: Connection, topics: Topics, name: str, count: int
+) -> None:
+    topics.create(name)
+    rows = [*ROWS[:-1], (b"k", b"one more"), (None, b"\n")][:count]
+    send(Transactions(connection, name), encoded(name, rows))
+    assert arrived(topics, name, rows)
 
 
 @pytest.mark.usefixtures("way")

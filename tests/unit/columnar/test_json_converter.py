@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penstock.columnar.json_converter import JsonConverter
+from penstock.columnar.json_text import FEW, string_texts
 from penstock.sdk.errors import ConfigError, RecordError
 from penstock.sdk.schema import (
     SCHEMALESS,
@@ -415,3 +416,18 @@ def test_round_trip(column: tuple[Schema, list[Any]], decimal_format: str, skip:
     if array.null_count < len(array):
         assert from_field(run.field) == schema
         assert run.array.type == field.type
+
+
+AWKWARD = [
+    "", "plain", 'a "quoted" one', "back\\slash", "größe", "\U0001f600", "\u2028", "\x7f",
+    "\t tab", "\r\n", "\b\f", "\x00\x1f", None,
+]  # fmt: skip
+
+
+def test_few_texts_are_written_as_many_are() -> None:
+    many = string_texts(pa.array(AWKWARD * FEW, pa.string())).to_pylist()
+    for row, text in enumerate(AWKWARD):
+        alone = string_texts(pa.array([text], pa.string())).to_pylist()
+        assert alone == [many[row]]
+        crowd = string_texts(pa.array([text] * (FEW + 1), pa.string())).to_pylist()
+        assert crowd == alone * (FEW + 1)

@@ -201,3 +201,13 @@ def test_says_which_arrow_type_has_no_schema() -> None:
 def test_an_array_needs_the_schema_of_its_items() -> None:
     with pytest.raises(PenstockError, match="needs the schema of what is in it"):
         to_field(Schema(SchemaType.ARRAY), "f")
+
+
+def test_a_field_of_a_plain_type_has_the_same_schema_again_and_no_others() -> None:
+    text = pa.field("value", pa.string(), nullable=False)
+    assert from_field(text) == Schema.string()
+    assert from_field(text.with_nullable(True)) == Schema.string(optional=True)
+    assert from_field(pa.field("value", pa.int64())) == Schema.int64(optional=True)
+    named = to_field(Schema.string(name="a.b", doc="said"), "value")
+    assert from_field(named) == Schema.string(name="a.b", doc="said")
+    assert from_field(text) == Schema.string()

@@ -52,7 +52,17 @@ Launch = Callable[[Link, str, Callable[[Cause, str], None]], Job]
 class Fleet:
     """Thread-safe. Listeners are called without any lock held."""
 
-    def __init__(self, hub: Hub, launch: Launch, most: int, extras: Callable[[], Message]) -> None:
+    def __init__(
+        self,
+        hub: Hub,
+        launch: Launch,
+        most: int,
+        extras: Callable[[], Message],
+        *,
+        expecting: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """While it is ``expecting`` leases, one carrier stays, even if none runs now."""
+        self._expecting = expecting
         self._hub = hub
         self._launch = launch
         self._most = most
@@ -302,7 +312,8 @@ class Fleet:
         with self._lock:
             for task in _running_long(self._tickets.values()):
                 self._suspicion.cleared(task)
-            for carrier in _empty_for_long(self._carriers.values(), busy=bool(self._tickets)):
+            busy = bool(self._tickets) or self._expecting()
+            for carrier in _empty_for_long(self._carriers.values(), busy=busy):
                 if carrier.link.book.end():
                     carrier.link.tell()
             self._seat_elsewhere()
@@ -358,7 +369,8 @@ def _running_long(tickets: Iterable[Ticket]) -> Iterator[str]:
 
 
 def _empty_for_long(carriers: Collection[Carrier], *, busy: bool) -> list[Carrier]:
-    """Carriers to release; while anything runs, one shared carrier stays."""
+    """Carriers to release. While anything runs, or will, one shared carrier stays: a new one takes
+    a second to begin, and its leases have to make their clients."""
     now = time.monotonic()
     shared = [carrier for carrier in carriers if not carrier.own]
     empty = [c for c in carriers if not c.tickets and now - c.empty_since > EMPTY_SECONDS]

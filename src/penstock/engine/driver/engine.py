@@ -29,8 +29,12 @@ class Engine:
         standing: Callable[[], Membership | None] = lambda: None,
         *,
         carrier_bytes: int | None = None,
+        expecting: Callable[[], bool] = lambda: False,
     ) -> None:
         """``standing`` returns the worker's current membership, which running leases are told.
+
+        While it is ``expecting`` leases, a carrier stays, unless it would keep others from the
+        only slot, or an executor of a cluster.
 
         ``carrier_bytes`` is the memory limit of a carrier, 0 for none; None: half of the machine's.
         """
@@ -40,7 +44,8 @@ class Engine:
         self._hub, self._certificate = _hub(session.settings)
         # One slot stays free for other jobs, if there is more than one.
         most = max(1, session.settings.slots - 1)
-        self.fleet = Fleet(self._hub, self._launch, most, self._extras)
+        stays = expecting if session.settings.local and session.settings.slots > 1 else _never
+        self.fleet = Fleet(self._hub, self._launch, most, self._extras, expecting=stays)
         self.fleet.start()
         self.turns = FrameTurns(session, self._hub, self._certificate)
 
@@ -75,6 +80,10 @@ class Engine:
             most_bytes=self._carrier_bytes,
         )
         return CarrierJob(self.session, summons, name, ended)
+
+
+def _never() -> bool:
+    return False
 
 
 def half_of_memory() -> int:

@@ -123,10 +123,19 @@ class Heartbeat:
         """Whether the lease should end now, for either reason."""
         return self.finish.is_set() or self.orphaned.is_set()
 
-    def nap(self, has_news: Callable[[], bool], seconds: float) -> None:
+    def nap(
+        self,
+        has_news: Callable[[], bool],
+        seconds: float,
+        wake_on_news: Callable[[Callable[[], None]], bool] = lambda _wake: False,
+    ) -> None:
         """Sleep until there are news, or until the lease should end, but only for so long."""
         self.bell.clear()
-        if not self.over:
+        if self.over:
+            return
+        if wake_on_news(self.bell.set):
+            self.bell.wait(seconds)
+        else:
             WATCHMAN.nap(has_news, self.bell, seconds)
 
     def orphan(self) -> None:

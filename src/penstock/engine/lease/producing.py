@@ -17,6 +17,8 @@ from penstock.kafka.errors import RecordRefused, describe
 from penstock.kafka.field_queue import FieldQueue
 from penstock.kafka.transactions import Transactions
 
+FEW, LITTLE = 8, 64 * 1024
+"""So many records, of so many bytes in all, are produced faster one by one than as columns."""
 TOO_LARGE = frozenset({KafkaError.MSG_SIZE_TOO_LARGE, KafkaError.INVALID_MSG_SIZE})
 
 
@@ -32,7 +34,10 @@ class Sent:
 def produce(producer: Transactions, encoded: Encoded) -> Sent:
     """Add every record of the batch to the open transaction, in order."""
     producer.begin()
-    if takes_columns(producer.raw):
+    topic = _single_topic(encoded.batch.column("topic")) if _few(encoded) else None
+    if topic is not None and _plain(encoded):
+        _produce_few(producer, topic, encoded)
+    elif takes_columns(producer.raw):
         _push(producer, _queue(producer, encoded), encoded)
     else:
         _produce_rows(producer, encoded)
@@ -57,6 +62,22 @@ def _plain(encoded: Encoded) -> bool:
     """Whether the records have only keys and values."""
     columns = [encoded.batch.column(c) for c in ("partition", "timestamp", "headers")]
     return all(column.null_count == len(column) for column in columns)
+
+
+def _few(encoded: Encoded) -> bool:
+    return len(encoded.value) <= FEW and encoded.value.nbytes + encoded.key.nbytes <= LITTLE
+
+
+def _produce_few(producer: Transactions, topic: str, encoded: Encoded) -> None:
+    values, keys = encoded.value.to_pylist(), encoded.key.to_pylist()
+    try:
+        for value, key in zip(values, keys, strict=True):
+            producer.send(topic, value, key)
+    except RecordRefused as error:
+        if isinstance(error.__cause__, KafkaException):
+            raise _refusal(producer, topic, error.__cause__, encoded) from error
+        raise
+    producer.serve()
 
 
 def _queue(producer: Transactions, encoded: Encoded) -> ColumnQueue | FieldQueue:

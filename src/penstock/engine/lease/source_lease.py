@@ -121,7 +121,7 @@ class SourceLoop(LeaseLoop[SourceLease]):
 
     def _rest(self, task: SourceTask, pause: float) -> None:
         if type(task).has_news is not SourceTask.has_news and not task.busy and not self._waiting():
-            self._heartbeat.nap(task.has_news, NAP_SECONDS)
+            self._heartbeat.nap(task.has_news, NAP_SECONDS, task.wake_on_news)
         else:
             self._heartbeat.finish.wait(pause)
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
 from penstock import __version__
 from penstock.plugins.files.altered_positions import check_positions
 from penstock.plugins.files.file_choice import choice_error, chosen_files, names_any, reads_many
+from penstock.plugins.files.file_events import FileBell
 from penstock.plugins.files.file_jail import ROOTS
 from penstock.plugins.files.file_offsets import FILENAME, IDENTITY, check_alteration
 from penstock.plugins.files.file_planner import FilePlanner, bytes_after
@@ -48,6 +49,9 @@ class FileStreamSourceConnector(SourceConnector):
     unlisted_offset_keys: ClassVar[tuple[str, ...]] = (IDENTITY,)
     worker_keys: ClassVar[tuple[str, ...]] = (ROOTS,)
 
+    _bell: FileBell | None = None
+    """Of the one file that is read by its name; files of a pattern are looked at."""
+
     def validate(self, config: Mapping[str, str]) -> Sequence[tuple[str, str]]:
         error = choice_error(config)
         return () if error is None else [(error.key or FILE, str(error))]
@@ -57,6 +61,8 @@ class FileStreamSourceConnector(SourceConnector):
         self._config = dict(config)
         self._planner = FilePlanner()
         self._watches = TailWatches()
+        if not reads_many(config):
+            self._bell = FileBell(self._files.folder)
 
     def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
         tasks = max_tasks if reads_many(self._config) else 1
@@ -71,6 +77,15 @@ class FileStreamSourceConnector(SourceConnector):
             return self._watches.see_line(paths, offsets)
         except (OSError, UserError):
             return True  # a task reports what is wrong with the folder, or with the offset
+
+    def wake_on_news(self, wake: Callable[[], None]) -> None:
+        bell = self._bell
+        if bell is not None and not bell.armed and bell.arm(wake):
+            wake()  # it may have changed since it was looked at
+
+    def stop(self) -> None:
+        if self._bell is not None:
+            self._bell.close()
 
     def plan(
         self, offsets: OffsetReader, tasks: Sequence[int]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import ClassVar, Final
 
 from penstock.plugins.files.file_choice import chosen_files
@@ -52,6 +52,9 @@ class FileStreamSourceTask(AbstractSourceTask):
 
     def has_news(self) -> bool:
         return self._lines.rota.has_news()
+
+    def wake_on_news(self, wake: Callable[[], None]) -> bool:
+        return self._lines.rota.ring_on_news(wake)
 
     def _room(self, line_bytes: float) -> int:
         if self.batch_bytes >= SourceTask.batch_bytes:

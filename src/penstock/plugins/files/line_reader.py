@@ -7,6 +7,7 @@ from typing import Final
 import pyarrow as pa
 
 from penstock.plugins.files.file_errors import reading
+from penstock.plugins.files.file_events import FileBell, Ring
 from penstock.plugins.files.file_identity import FileIdentity
 from penstock.plugins.files.file_jail import EVERYWHERE, Jail
 from penstock.plugins.files.followed_file import Change, FollowedFile
@@ -46,6 +47,7 @@ class LineReader:
         self._block = block
         self._file = FollowedFile(path, position, jail, identity)
         self._cutter = LineCutter()
+        self._bell = FileBell(path)
 
     @property
     def has_lines(self) -> bool:
@@ -66,8 +68,14 @@ class LineReader:
         """Whether it is worth taking lines from a reader that is at its end."""
         return self._file.has_news()
 
+    def ring_on_news(self, ring: Ring) -> bool:
+        """Have ``ring`` called at the file's next change; False if that is not certain, or if
+        there is news already."""
+        return self._bell.arm(ring) and not self.has_news()
+
     def close(self) -> None:
         """Close the file and free memory; the next ``take`` continues at ``position``."""
+        self._bell.close()
         self._cutter.clear()
         self._file.close()
 

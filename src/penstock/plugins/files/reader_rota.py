@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Final
 
+from penstock.plugins.files.file_events import Ring
 from penstock.plugins.files.line_reader import LineReader
 
 MOST_OPEN: Final = 64
@@ -40,6 +41,11 @@ class ReaderRota:
     def has_news(self) -> bool:
         """Whether a reader whose turn will come has something to read."""
         return any(reader.has_lines or reader.has_news() for reader in self._queue)
+
+    def ring_on_news(self, ring: Ring) -> bool:
+        """Have ``ring`` called at the next change of what ``has_news`` asks about; False if that is
+        not certain, or if there is news already."""
+        return all(not r.has_lines and r.ring_on_news(ring) for r in self._queue)
 
     @property
     def first(self) -> LineReader:

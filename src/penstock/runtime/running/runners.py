@@ -22,6 +22,9 @@ class Runners:
         """The runner of a connector here, if there is one."""
         return self._runners.get(name)
 
+    def __len__(self) -> int:
+        return len(self._runners)
+
     def names(self) -> list[str]:
         """The connectors that run here."""
         with self._lock:

@@ -44,7 +44,16 @@ class SourceRunner(Runner):
     def _look(self) -> Next:
         answer = self._watched(self._connector.look, self._offsets())
         self._probing = answer is None
-        return self._idle() if answer is False else TURN
+        if answer is not False:
+            return TURN
+        if type(self._connector).wake_on_news is not SourceConnector.wake_on_news:
+            self._watched(self._connector.wake_on_news, self._notice)
+        return self._idle()
+
+    def _notice(self) -> None:
+        """There may be news. What runs notices by itself."""
+        if not self._running:
+            self._wake()
 
     def _offsets(self) -> OffsetReader:
         """Cached while valid: an idle connector is checked several times a second."""

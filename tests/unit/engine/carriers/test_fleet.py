@@ -241,6 +241,25 @@ def test_what_is_empty_is_let_go_but_one_stays_warm(
     assert played.losses == {}
 
 
+def test_while_leases_may_come_an_empty_carrier_stays(
+    played: PlayedFleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fleet_module, "EMPTY_SECONDS", 0.0)
+    played.expecting = True
+    played.run("l1", "t")
+    eventually(lambda: played.holder("l1") is not None)
+    played.fleet.finish("l1")
+    eventually(lambda: "l1" in played.reports)
+    played.fleet.tick()
+    played.run("l2", "t")
+    assert played.held("l2") is played.jobs[0]
+    played.fleet.finish("l2")
+    eventually(lambda: "l2" in played.reports)
+    played.expecting = False
+    played.fleet.tick()
+    eventually(lambda: played.jobs[0].carrier.ended)
+
+
 def test_leases_are_not_bounded_by_carriers() -> None:
     played = PlayedFleet(most=1)
     for number in range(20):

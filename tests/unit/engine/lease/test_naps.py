@@ -97,3 +97,27 @@ def test_who_was_told_to_finish_does_not_fall_asleep() -> None:
     heartbeat.finish.set()
     heartbeat.nap(source.has_news, FOREVER)
     assert source.asked == 0
+
+
+def test_who_is_woken_by_the_source_need_not_be_asked() -> None:
+    heartbeat, source, arranged = Heartbeat(), Source(), threading.Event()
+    wakes: list[Callable[[], None]] = []
+
+    def wake_on_news(wake: Callable[[], None]) -> bool:
+        wakes.append(wake)
+        arranged.set()
+        return True
+
+    sleeper = asleep(lambda: heartbeat.nap(source.has_news, FOREVER, wake_on_news))
+    assert arranged.wait(5)
+    wakes[0]()
+    sleeper.join(5)
+    assert not sleeper.is_alive()
+    assert source.asked == 0
+
+
+def test_where_that_cannot_be_arranged_it_is_asked() -> None:
+    heartbeat, source = Heartbeat(), Source()
+    source.news = True
+    heartbeat.nap(source.has_news, FOREVER, lambda _wake: False)
+    assert source.asked
