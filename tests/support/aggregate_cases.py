@@ -13,6 +13,8 @@ import yaml
 
 from penstock.sdk.frames import FrameTurn, TopicRange
 from penstock.sql.catalog.query import PersistentQuery
+from penstock.sql.catalog.source import SESSION
+from penstock.sql.persistent.group_state import GroupState
 from penstock.sql.persistent.table_join import opened
 from penstock.sql.persistent.table_store import TableRow
 from penstock.sql.persistent.turns import QueryTurns
@@ -66,10 +68,12 @@ class Turns:
         return frame.selectExpr("*", "timestamp_millis(ms) AS timestamp", HEADERS).drop("ms")
 
     def _keep(self, rows: list[Any]) -> None:
+        window = self.query.sink.window
+        state = GroupState(opened(self._store), None, by_group=window == SESSION)
         with opened(self._store).writing() as store:
             for row in rows:
                 value = None if row.value is None else bytes(row.value)
-                store.put([(bytes(row.key), TableRow(0, 0, 0, bytes(row.key), value))])
+                state.keep(store, [TableRow(0, 0, 0, bytes(row.key), value)])
 
     def stored(self) -> int:
         """How many groups are kept."""
@@ -77,9 +81,11 @@ class Turns:
 
 
 def shown(query: PersistentQuery, row: Any) -> list[Any]:
-    """A record as the data files have it: of a window, ``key@start``."""
-    key = bytes(row.key)
-    window = f"@{int.from_bytes(key[-8:], 'big')}" if query.sink.window else ""
-    text = (key[:-8] if window else key).decode()
+    """A record as the data files have it: of a window, ``key@start``, of a session
+    ``key@start-end``."""
+    key, length = bytes(row.key), query.sink.window_bytes
+    begin = len(key) - length
+    ends = [str(int.from_bytes(key[n : n + 8], "big")) for n in range(begin, len(key), 8)]
+    window = f"@{'-'.join(reversed(ends))}" if length else ""
     value = None if row.value is None else json.loads(bytes(row.value))
-    return [text + window, value]
+    return [key[:begin].decode() + window, value]

@@ -22,6 +22,12 @@ from query_cases import title
 pytestmark = pytest.mark.heavy
 
 
+def case_of(wanted: str) -> dict[str, Any]:
+    """The case of that title."""
+    (found,) = [case for case in CASES if case["title"] == wanted]
+    return found
+
+
 @pytest.fixture
 def spark(worker: Worker) -> SparkSession:
     """As a query has it."""
@@ -60,7 +66,7 @@ def test_a_query_that_cannot_be_is_told(spark: SparkSession, case: dict[str, Any
 
 
 def test_offsets_that_were_set_back_begin_a_new_count(spark: SparkSession, tmp_path: Path) -> None:
-    turns = Turns(spark, CASES[0], tmp_path)
+    turns = Turns(spark, case_of("counts go on from turn to turn"), tmp_path)
     turns.run([["x", {"a": 1}], ["x", {"a": 1}], ["y", {"a": 1}]])
     turns.offsets[0] = 1
     (row,) = turns.run([["x", {"a": 1}]])
@@ -71,8 +77,7 @@ def test_offsets_that_were_set_back_begin_a_new_count(spark: SparkSession, tmp_p
 
 
 def test_windows_are_deleted_when_no_row_can_be_theirs(spark: SparkSession, tmp_path: Path) -> None:
-    case = next(case for case in CASES if case["title"].startswith("a row that is too late"))
-    turns = Turns(spark, case, tmp_path)
+    turns = Turns(spark, case_of("a row that is too late is skipped and told"), tmp_path)
     turns.run([["x", {"a": 1}, 1000], ["y", {"a": 1}, 1000]])
     turns.run([["x", {"a": 1}, 11_000]])
     assert turns.stored() == 3
@@ -81,10 +86,55 @@ def test_windows_are_deleted_when_no_row_can_be_theirs(spark: SparkSession, tmp_
     assert turns.stored() == 1
 
 
-def test_a_large_turn_over_one_partition_needs_no_shuffle(
+def test_sessions_are_deleted_when_no_row_can_be_theirs(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    for case in (CASES[0], next(case for case in CASES if case["title"] == "hopping windows")):
-        query = query_of(spark, case)
-        frame = records(spark, "s", []).coalesce(1)
-        refuse_shuffles(QueryTurns(query, str(tmp_path)).build(frame, FrameTurn("Q", ())))
+    turns = Turns(
+        spark, case_of("a row that is too late for a session is skipped and told"), tmp_path
+    )
+    turns.run([["x", {"a": 1}, 1000], ["y", {"a": 1}, 1000]])
+    turns.run([["x", {"a": 1}, 16_000]])
+    assert turns.stored() == 3
+    turns.run([["x", {"a": 1}, 16_001]])
+    turns.run([["x", {"a": 1}, 16_002]])
+    assert turns.stored() == 1
+
+
+def test_a_window_that_has_come_out_is_deleted(spark: SparkSession, tmp_path: Path) -> None:
+    for each in ("a final row of a tumbling window", "final rows of sessions"):
+        turns = Turns(spark, case_of(each), tmp_path / each)
+        turns.run([["x", {"a": 1}, 1000], ["y", {"a": 1}, 1000]])
+        assert turns.stored() == 2
+        turns.run([["x", {"a": 1}, 90_000]])
+        assert turns.stored() == 1
+
+
+def test_offsets_of_a_table_that_were_set_back_begin_a_new_count(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    turns = Turns(spark, case_of("a row that changes is taken out of its group"), tmp_path)
+    turns.run([["x", {"t": "a", "a": 1}], ["y", {"t": "a", "a": 1}]])
+    turns.offsets[0] = 0
+    (row,) = turns.run([["x", {"t": "a", "a": 5}]])
+    assert shown(turns.query, row) == ["a", {"N": 1, "S": 5, "M": None}]
+    (row,) = turns.run([["x", {"t": "a", "a": 6}]])
+    assert shown(turns.query, row) == ["a", {"N": 1, "S": 6, "M": None}]
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "counts go on from turn to turn",
+        "hopping windows",
+        "sessions",
+        "a final row of a tumbling window",
+        "final rows of sessions",
+        "a row that changes is taken out of its group",
+    ],
+)
+def test_a_large_turn_over_one_partition_needs_no_shuffle(
+    spark: SparkSession, tmp_path: Path, title: str
+) -> None:
+    query = query_of(spark, case_of(title))
+    frame = records(spark, query.sources[0].topic, []).coalesce(1)
+    refuse_shuffles(QueryTurns(query, str(tmp_path)).build(frame, FrameTurn("Q", ())))

@@ -15,30 +15,17 @@ from confluent_kafka import Producer
 
 from free_ports import free_port
 from own_cluster import own_topics
-from penstock.client import ConnectClient, raise_if_failed
+from penstock.client import ConnectClient
 from penstock.embedded import EmbeddedBroker
 from penstock.sql.persistent.table_join import store_root
 from rest_sql import RestSql
+from sql_tables import EARLIEST, become, query_into
 from topics import Topics
 from typing_sql import Typing
 from waiting import eventually
 from worker_process import WorkerProcess
 
 pytestmark = pytest.mark.heavy
-EARLIEST = "SET 'auto.offset.reset'='earliest';"
-Rows = list[tuple[object, ...]]
-
-
-def become(typed: Typing, connectors: ConnectClient, table: str, wanted: Rows) -> None:
-    """Wait until a table has these rows."""
-
-    def same() -> bool:
-        for query in typed.home.catalog.queries():
-            raise_if_failed(connectors, query)
-        found = typed.rows(f"SELECT * FROM {table};")
-        return sorted(found, key=str) == sorted(wanted, key=str)
-
-    eventually(same, within=180, every=0.5, what=f"{wanted} in {table}")
 
 
 def test_groups_go_on_over_pauses_resets_and_lost_files(
@@ -56,7 +43,7 @@ def test_groups_go_on_over_pauses_resets_and_lost_files(
         f"CREATE TABLE {sink} AS SELECT k, COUNT(*) AS n, SUM(n) AS s, AVG(n) AS m FROM s "
         "GROUP BY k HAVING SUM(n) < 100 EMIT CHANGES;"
     )
-    (query,) = [q for q in typed.home.catalog.queries().values() if q.sink.name == sink]
+    query = query_into(typed, sink)
     become(typed, connectors, sink, [("a", 2, 4, 2.0), ("b", 1, 2, 2.0), ("c", 1, 5, 5.0)])
     typed("INSERT INTO s VALUES ('a', 2), ('c', 100);")
     become(typed, connectors, sink, [("a", 3, 6, 2.0), ("b", 1, 2, 2.0)])
@@ -107,7 +94,7 @@ def test_windows_are_rows_of_a_table(
     )
     typed("INSERT INTO s (ROWTIME, k, n) VALUES (2000, '3', 16);")
     rows = [("Ann", 0, 10000, 19), ("Ann", 10000, 20000, 4), ("Bob", 10000, 20000, 8)]
-    become(typed, connectors, sink, rows)  # type: ignore[arg-type] # tuples of any
+    become(typed, connectors, sink, rows)
     one = typed.rows(f"SELECT total, WINDOWEND FROM {sink} WHERE name = 'Ann' AND WINDOWSTART = 0;")
     assert one == [(19, 10000)]
     assert "true" in typed("SHOW TABLES;")

@@ -154,7 +154,7 @@ def test_a_registry_that_does_not_answer_is_no_bad_record(
 @pytest.mark.usefixtures("registered")
 def test_the_stages_leave_other_records_as_they_are(registry: SqlRegistry) -> None:
     writers = AvroWriters(registry, source("k VARCHAR KEY, n INT"))
-    stage = _WriteAvro("t", writers.keys, writers.values, windowed=True)
+    stage = _WriteAvro("t", writers.keys, writers.values, window_bytes=8)
     batch = pa.RecordBatch.from_pydict(
         {
             "topic": ["t", "state", "t", "t"],
@@ -166,7 +166,7 @@ def test_the_stages_leave_other_records_as_they_are(registry: SqlRegistry) -> No
     (out,) = stage([batch])
     assert out.column("key")[1:3].to_pylist() == [b"s", b"\x00bad"]
     assert out.column("value")[1:].to_pylist() == [b"kept", b"no Avro", None]
-    back = _AddTexts((KEY_TEXT, VALUE_TEXT), registry, windowed=True)
+    back = _AddTexts((KEY_TEXT, VALUE_TEXT), registry, window_bytes=8)
     (texts,) = back([out.select(["key", "value"]).slice(0, 1)])
     assert texts.column(KEY_TEXT).to_pylist() == [b'"a"']
     assert [json.loads(text) for text in texts.column(VALUE_TEXT).to_pylist()] == [{"N": 1}]

@@ -21,6 +21,8 @@ CLASSES = {
     "aggregates": r"\bGROUP BY\b",
     "tumbling windows": r"\bWINDOW TUMBLING\b",
     "hopping windows": r"\bWINDOW HOPPING\b",
+    "session windows": r"\bWINDOW SESSION\b",
+    "final rows": r"\bEMIT FINAL\b",
     "inner joins": r"(?<!LEFT )(?<!OUTER )\bJOIN\b",
     "left joins": r"\bLEFT (OUTER )?JOIN\b",
 }
@@ -32,7 +34,11 @@ def cases() -> list[dict[str, Any]]:
     files = [*DATA.glob("queries*.yaml"), *DATA.glob("persistent*.yaml")]
     files += DATA.glob("aggregates*.yaml")
     found = [case for file in files for case in yaml.safe_load(file.read_text())]
-    scripts = [{"sql": each.script, "title": each.name} for each in cases_in(DATA / "avro.sql")]
+    scripts = [
+        {"sql": each.script, "title": each.name}
+        for name in ("avro.sql", "windows.sql")
+        for each in cases_in(DATA / name)
+    ]
     return [*found, *scripts]
 
 

@@ -10,6 +10,7 @@ from penstock.sql.statements.types import ColumnDef, SqlType
 PSEUDO = ("ROWTIME", "ROWPARTITION", "ROWOFFSET")
 WINDOW_BOUNDS = ("WINDOWSTART", "WINDOWEND")
 """Further columns of tables whose rows are groups of a window."""
+SESSION = "SESSION"
 AVRO = "AVRO"
 FORMATS = ("JSON", "DELIMITED", "KAFKA", AVRO)
 OBJECTS = ("JSON", AVRO)
@@ -34,14 +35,19 @@ class Source:
     """Whether values of JSON are written with Kafka Connect's schema of them."""
     statement: str = ""
     window: str = ""
-    """TUMBLING or HOPPING, of a table whose keys end in the beginning of a window."""
+    """TUMBLING, HOPPING or SESSION, of a table whose keys end in where a window begins."""
     window_size: int = 0
-    """In milliseconds."""
+    """In milliseconds; of sessions, which have none, 0."""
 
     @property
     def pseudo(self) -> tuple[str, ...]:
         """Columns that it has beside those that were declared."""
         return (*PSEUDO, *(WINDOW_BOUNDS if self.window else ()))
+
+    @property
+    def window_bytes(self) -> int:
+        """How many at the end of a key are the window: of sessions its end and its beginning."""
+        return {"": 0, SESSION: 16}.get(self.window, 8)
 
     @property
     def keys(self) -> tuple[ColumnDef, ...]:

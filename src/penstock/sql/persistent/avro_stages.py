@@ -18,9 +18,6 @@ from penstock.sql.planning.decoding import KEY_TEXT, TEXTS, text_columns
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-WINDOW_BYTES = 8
-"""At the end of the key of a group of a window: where that begins."""
-
 
 def with_texts(frame: DataFrame, source: Source, registry: SqlRegistry) -> DataFrame:
     """Records of ``source`` with those of ``TEXTS`` that it needs.
@@ -31,7 +28,7 @@ def with_texts(frame: DataFrame, source: Source, registry: SqlRegistry) -> DataF
     if not names:
         return frame
     registry.converter(is_key=False)
-    stage = _AddTexts(tuple(names), registry, windowed=bool(source.window))
+    stage = _AddTexts(tuple(names), registry, source.window_bytes)
     return with_columns(frame, stage, {name: TEXTS[name] for name in names})
 
 
@@ -39,7 +36,8 @@ def with_texts(frame: DataFrame, source: Source, registry: SqlRegistry) -> DataF
 class _AddTexts:
     names: tuple[str, ...]
     registry: SqlRegistry
-    windowed: bool
+    window_bytes: int
+    """At the end of a key, which are the window."""
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         readers = {name: AvroTexts(self.registry, name == KEY_TEXT) for name in self.names}
@@ -52,7 +50,7 @@ class _AddTexts:
         if name != KEY_TEXT:
             return batch.column("value")
         keys = batch.column("key")
-        return pc.binary_slice(keys, 0, -WINDOW_BYTES) if self.windowed else keys
+        return pc.binary_slice(keys, 0, -self.window_bytes) if self.window_bytes else keys
 
 
 def in_avro(frame: DataFrame, sink: Source, registry: SqlRegistry) -> DataFrame:
@@ -62,7 +60,7 @@ def in_avro(frame: DataFrame, sink: Source, registry: SqlRegistry) -> DataFrame:
     avro_keys, avro_values = sink.avro
     keys = key_records(registry, sink) if avro_keys and sink.keys else None
     values = value_records(registry, sink) if avro_values else None
-    stage = _WriteAvro(sink.topic, keys, values, windowed=bool(sink.window))
+    stage = _WriteAvro(sink.topic, keys, values, sink.window_bytes)
     return frame.mapInArrow(stage, frame.schema)
 
 
@@ -71,7 +69,7 @@ class _WriteAvro:
     topic: str
     keys: AvroRecords | None
     values: AvroRecords | None
-    windowed: bool
+    window_bytes: int
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
@@ -85,10 +83,10 @@ class _WriteAvro:
 
     def _key(self, json: pa.Array) -> pa.Array:
         assert self.keys is not None  # noqa: S101 (asked only if there are some)
-        if not self.windowed:
+        if not self.window_bytes:
             return self.keys.write(json)
-        plain = self.keys.write(pc.binary_slice(json, 0, -WINDOW_BYTES))
-        ends = pc.binary_slice(json, -WINDOW_BYTES, None)
+        plain = self.keys.write(pc.binary_slice(json, 0, -self.window_bytes))
+        ends = pc.binary_slice(json, -self.window_bytes, None)
         return pc.binary_join_element_wise(plain, ends, b"")
 
 

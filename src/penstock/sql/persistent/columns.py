@@ -6,11 +6,27 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from penstock.sql.errors import StatementError
-from penstock.sql.persistent.aggregating import kept_columns
-from penstock.sql.planning.aggregate_text import STREAM_TIMES, grouped, results, without_state
+from penstock.sql.persistent.aggregating import kept_columns, kept_of_row, kept_pane
+from penstock.sql.planning.aggregate_text import (
+    STREAM_TIMES,
+    grouped,
+    results,
+    without_keys,
+    without_state,
+)
+from penstock.sql.planning.pane_text import (
+    pane_results,
+    session_parts,
+    session_rows,
+    time_parts,
+    without_panes,
+    without_sessions,
+)
 from penstock.sql.planning.persistent import PersistentPlan
 from penstock.sql.planning.spark_types import declared_type
+from penstock.sql.planning.table_group_text import last_rows, regrouped, without_rows
 from penstock.sql.planning.turn_text import computed, empty_records, keyed
+from penstock.sql.planning.windows import SessionWindow
 from penstock.sql.statements.types import ColumnDef
 
 if TYPE_CHECKING:
@@ -35,7 +51,29 @@ def _results(spark: SparkSession, plan: PersistentPlan) -> str:
     records = empty_records(joined=plan.join is not None, more=STREAM_TIMES if window else {})
     if plan.aggregation is None:
         return computed(plan, records)
+    if plan.aggregation.has_panes:
+        return _pane_results(spark, plan, records)
+    if plan.aggregation.of_table:
+        return _table_results(spark, plan, records)
     groups = grouped(plan, records, ())
+    kept = kept_columns(analysed(spark, groups))
+    return results(plan, without_state(groups), kept)
+
+
+def _pane_results(spark: SparkSession, plan: PersistentPlan, records: str) -> str:
+    if isinstance(plan.aggregation and plan.aggregation.window, SessionWindow):
+        rows = without_sessions(session_rows(plan, records, None))
+        parts = session_parts(plan, rows, ())
+    else:
+        parts = time_parts(without_keys(grouped(plan, records, ())))
+    kept = kept_pane(analysed(spark, parts))
+    return pane_results(plan, without_panes(parts), kept)
+
+
+def _table_results(spark: SparkSession, plan: PersistentPlan, records: str) -> str:
+    last = last_rows(plan, records, ())
+    kept_row = kept_of_row(analysed(spark, last))
+    groups = regrouped(plan, without_rows(last), kept_row, (), "CAST(NULL AS BINARY)")
     kept = kept_columns(analysed(spark, groups))
     return results(plan, without_state(groups), kept)
 

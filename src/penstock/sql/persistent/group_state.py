@@ -9,9 +9,11 @@ deleted bit by bit.
 
 from __future__ import annotations
 
+import hashlib
 import json
+import struct
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from penstock.kafka import clients, topics
@@ -19,14 +21,22 @@ from penstock.kafka.clients import Connection, GroupAdmin
 from penstock.kafka.errors import BrokerUnavailable
 from penstock.kafka.range_reader import RangeGone
 from penstock.sdk.frames import TopicRange
+from penstock.sql.persistent.sessions import KeptWindow
 from penstock.sql.persistent.table_reading import TableTopic
-from penstock.sql.persistent.table_store import TableStore
+from penstock.sql.persistent.table_store import LONGEST_KEY, TableRow, TableStore, Writing
 
-GROUP, MARK = b"g", b"m"
+GROUP, MARK, ROW = b"g", b"m", b"t"
+BY_GROUP = b"i"
+"""Where the copy, but not the topic, has the windows of each group in order."""
+BOUNDS = struct.Struct(">qq")
 MARKERS_SECONDS = 20.0
 """How long the markers of the last transaction may take."""
 PAUSE = 0.01
 NEVER = -1
+SOME = 1000
+"""How many windows are read at a time."""
+PREFIX = len(GROUP) + 4
+"""How long the part of a key before the group or window is."""
 
 
 @dataclass(frozen=True)
@@ -72,14 +82,33 @@ class Mark:
         window = b"" if start is None else start.to_bytes(8, "big")
         return GROUP + self.epoch.to_bytes(4, "big") + window + group
 
+    def window_key(self, group: bytes, first: int, last: int) -> bytes:
+        """That of a window that is looked for by its end, and by its group."""
+        return self.key(BOUNDS.pack(last, first) + _digest(group))
+
+    def row_key(self, key: bytes) -> bytes:
+        """The key of what is kept of a row of a table."""
+        whole = ROW + self.epoch.to_bytes(4, "big") + key
+        return whole if len(whole) <= LONGEST_KEY else whole[:PREFIX] + _digest(key)
+
+    def group_prefix(self, group: bytes) -> bytes:
+        """What the keys of a group's windows in the copy's order begin with."""
+        return BY_GROUP + self.epoch.to_bytes(4, "big") + _digest(group)
+
 
 class GroupState:
     """The copy of one query's state, in one process."""
 
-    def __init__(self, store: TableStore, topic: TableTopic | None) -> None:
-        """Without a topic there is nothing but what is in the store."""
+    def __init__(
+        self, store: TableStore, topic: TableTopic | None, *, by_group: bool = False
+    ) -> None:
+        """Without a topic there is nothing but what is in the store.
+
+        ``by_group``: windows can be looked for by their group.
+        """
         self._store = store
         self._topic = topic
+        self._by_group = by_group
 
     def catch_up(self) -> Mark:
         """Read the topic to its end, and tell how far what is kept goes.
@@ -104,8 +133,14 @@ class GroupState:
                 store.clear()
                 at = topic.beginnings([0])[0]
             for rows in topic.rows(0, at, end):
-                store.put((row.key, row) for row in rows)
+                self.keep(store, list(rows))
             store.move({0: end})
+
+    def keep(self, store: Writing, rows: Sequence[TableRow]) -> None:
+        """Put records of the state's topic into the copy."""
+        store.put((row.key, row) for row in rows)
+        if self._by_group:
+            store.put(_ordered(rows))
 
     def found(self, keys: Sequence[bytes | None]) -> list[bytes | None]:
         """What is kept under each key."""
@@ -114,11 +149,57 @@ class GroupState:
     def outdated(self, mark: Mark, closed: int | None, most: int) -> list[bytes]:
         """Keys that are not needed any more: of earlier epochs, and of windows that began by
         ``closed``."""
-        first = self._store.keys(GROUP, GROUP + mark.epoch.to_bytes(4, "big"), most)
+        first = [key for each in (GROUP, ROW) for key in self._earlier(each, mark, most)][:most]
         if closed is None or closed < 0 or len(first) == most:
             return first
         last = mark.key(b"", closed + 1)
         return first + self._store.keys(mark.key(b"", 0), last, most - len(first))
+
+    def _earlier(self, kind: bytes, mark: Mark, most: int) -> list[bytes]:
+        return self._store.keys(kind, kind + mark.epoch.to_bytes(4, "big"), most)
+
+    def windows_of(self, mark: Mark, group: bytes) -> list[KeptWindow]:
+        """The windows of a group, by their ends."""
+        prefix = mark.group_prefix(group)
+        keys = [
+            mark.key(found[len(prefix) :] + _digest(group))
+            for some in self._between(prefix, prefix + b"\xff" * (BOUNDS.size + 1))
+            for found in some
+        ]
+        return self._windows(keys)
+
+    def over(self, mark: Mark, last: int) -> Iterator[list[KeptWindow]]:
+        """Windows that ended by ``last``, in the order of their ends, some at a time."""
+        if last >= 0:
+            for keys in self._between(mark.key(b""), mark.key(BOUNDS.pack(last + 1, 0))):
+                yield self._windows(keys)
+
+    def _between(self, first: bytes, end: bytes) -> Iterator[list[bytes]]:
+        while found := self._store.keys(first, end, SOME):
+            yield found
+            first = found[-1] + b"\0"
+
+    def _windows(self, keys: Sequence[bytes]) -> list[KeptWindow]:
+        return [
+            KeptWindow(first, last, key, kept or b"")
+            for key, kept in zip(keys, self.found(keys), strict=True)
+            for last, first in [BOUNDS.unpack_from(key, PREFIX)]
+        ]
+
+
+def _ordered(rows: Iterable[TableRow]) -> Iterator[tuple[bytes, TableRow]]:
+    """Of each window an entry in the order of groups; it is deleted with the window."""
+    for row in rows:
+        if row.key.startswith(GROUP):
+            epoch, rest = row.key[1:PREFIX], row.key[PREFIX:]
+            bounds, group = rest[: BOUNDS.size], rest[BOUNDS.size :]
+            key = BY_GROUP + epoch + group + bounds
+            yield key, TableRow(0, 0, 0, key, None if row.value is None else b"")
+
+
+def _digest(group: bytes) -> bytes:
+    """Keys of any length are found in order."""
+    return hashlib.sha256(group).digest()
 
 
 _admins: dict[str, GroupAdmin] = {}

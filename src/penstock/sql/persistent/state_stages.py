@@ -21,7 +21,7 @@ from penstock.sql.planning.aggregate_text import (
     STREAM_TIMES,
     TIMES,
 )
-from penstock.sql.planning.windows import TimeWindow
+from penstock.sql.planning.windows import GroupWindow, SessionWindow
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -39,7 +39,7 @@ class StateAccess:
     store: str
     """The folder of the query's state, below that of all."""
     ranges: tuple[TopicRange, ...]
-    window: TimeWindow | None
+    window: GroupWindow | None
     root: str = ""
 
     @property
@@ -49,7 +49,8 @@ class StateAccess:
 
     def begin(self) -> tuple[GroupState, Mark]:
         """The state, read to its end, and the mark that the turn goes on from."""
-        state = GroupState(opened(store_root(self.root) / self.store / "groups"), self.topic)
+        store = opened(store_root(self.root) / self.store / "groups")
+        state = GroupState(store, self.topic, by_group=isinstance(self.window, SessionWindow))
         return state, state.catch_up().begun(self.ranges)
 
 
@@ -79,14 +80,14 @@ class _AddState:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         state, mark = self.access.begin()
-        turn = _Turn(self.access, mark)
+        turn = Turn(self.access, mark)
         for batch in batches:
             turn.take(batch)
             keys = _keys(batch, mark)
             yield _staged(batch, keys, state.found(keys))
         yield self._notes(turn, [(MARK, turn.mark().packed()), *turn.deletions(state)])
 
-    def _notes(self, turn: _Turn, notes: list[tuple[bytes, bytes | None]]) -> pa.RecordBatch:
+    def _notes(self, turn: Turn, notes: list[tuple[bytes, bytes | None]]) -> pa.RecordBatch:
         """Rows that are records of the state as they are."""
         count = len(notes)
         columns = {each.name: pa.nulls(count, each.type) for each in self.schema}
@@ -102,7 +103,7 @@ class _AddState:
 
 
 @dataclass
-class _Turn:
+class Turn:
     """What the groups of one turn tell about it."""
 
     access: StateAccess
@@ -111,6 +112,7 @@ class _Turn:
     _times: dict[int, int] = field(default_factory=dict)
 
     def take(self, batch: pa.RecordBatch) -> None:
+        """Note the times of groups, and the task."""
         if batch.num_rows:
             self.task = batch.column(TASK)[0].as_py()
         times = batch.column(TIMES)
@@ -120,6 +122,7 @@ class _Turn:
                 self._times[partition] = max(latest, self._times.get(partition, NEVER))
 
     def mark(self) -> Mark:
+        """The mark after the turn."""
         return self.begun.ended(self.access.ranges, self._times)
 
     def deletions(self, state: GroupState) -> Sequence[tuple[bytes, None]]:

@@ -15,7 +15,7 @@ Rows go through these forms, each a view of the one before:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from penstock.sql.catalog.source import WINDOW_BOUNDS, Source
 from penstock.sql.planning.aggregates import BEFORE, FOLDED, GROUP, WINDOW, Aggregation
@@ -34,6 +34,7 @@ from penstock.sql.planning.turn_text import (
     judged,
     timestamp_of,
 )
+from penstock.sql.planning.windows import TimeWindow
 from penstock.sql.statements.types import SqlType
 
 SEEN, NEWEST = "penstock_seen", "penstock_newest"
@@ -41,6 +42,8 @@ STREAM_TIMES = {SEEN: "BIGINT", NEWEST: "BIGINT"}
 """The latest time that was seen of a row's partition, and of all, when the turn began."""
 START, TIMES = "penstock_start", "penstock_times"
 GROUP_KEY, NEW, BAD = "penstock_group_key", "penstock_new", "penstock_bad"
+GONE = "penstock_gone"
+"""Over a table: as ``NEW``, of what rows had before they changed."""
 STATE_KEY, STATE, NOTE, IS_NOTE = (
     "penstock_state_key",
     "penstock_state",
@@ -58,7 +61,7 @@ HEADERS = "CAST(NULL AS array<struct<key:string,value:binary>>)"
 
 def grouped(plan: PersistentPlan, records: str, partitions: Sequence[int]) -> str:
     """A row for each group; ``partitions`` are those that the turn reads."""
-    aggregation = _aggregation(plan)
+    aggregation = aggregation_of(plan)
     columns = ["penstock_task", ERROR, BAD, GROUP, START]
     kept = [f"'p{n}', {each.partial}" for n, each in enumerate(aggregation.foldings)]
     times = [
@@ -70,20 +73,35 @@ def grouped(plan: PersistentPlan, records: str, partitions: Sequence[int]) -> st
         f"max({TIME}) AS {TIME}",
         f"CAST(array({', '.join(times)}) AS array<bigint>) AS {TIMES}",
     ]
-    rows = _in_windows(plan, _chosen(plan, records))
+    more = [*STREAM_TIMES] if aggregation.window else []
+    rows = _in_windows(plan, chosen(plan, records, more))
     return f"SELECT {', '.join([*columns, *made])} FROM ({rows}) GROUP BY {', '.join(columns)}"
 
 
-def _chosen(plan: PersistentPlan, records: str) -> str:
-    """Rows that belong to a group, and those with an error."""
-    aggregation = _aggregation(plan)
+def partials(aggregation: Aggregation) -> str:
+    """What is to be kept of new rows."""
+    kept = [f"'p{n}', {each.partial}" for n, each in enumerate(aggregation.foldings)]
+    return f"named_struct({', '.join(kept)})"
+
+
+def latest_times(partitions: Sequence[int]) -> str:
+    """Of each partition the latest time of a row."""
+    times = [
+        f"max(CASE WHEN {ERROR} IS NULL AND {PARTITION} = {each} THEN {TIME} END)"
+        for each in partitions
+    ]
+    return f"CAST(array({', '.join(times)}) AS array<bigint>)"
+
+
+def chosen(plan: PersistentPlan, records: str, more: list[str] | None = None) -> str:
+    """Rows that belong to a group, and those with an error; with these further columns."""
+    aggregation = aggregation_of(plan)
     groups = [f"'g{number}', {each}" for number, each in enumerate(aggregation.groups)]
     whole = " AND ".join(f"{each} IS NOT NULL" for each in aggregation.groups)
     columns = [
         f"CASE WHEN {ERROR} IS NULL THEN named_struct({', '.join(groups)}) END AS {GROUP}",
         f"struct({OFFSET}, {PARTITION}) AS {PLACE}",
     ]
-    more = [*STREAM_TIMES] if aggregation.window else []
     return (
         f"SELECT *, {', '.join(columns)} FROM ({judged(plan, records, more)}) "
         f"WHERE penstock_value IS NOT NULL AND ({ERROR} IS NOT NULL OR ({PASSES} AND {whole}))"
@@ -92,9 +110,9 @@ def _chosen(plan: PersistentPlan, records: str) -> str:
 
 def _in_windows(plan: PersistentPlan, rows: str) -> str:
     """A row for each window that takes it, and one with an error if none does."""
-    window = _aggregation(plan).window
-    if window is None:
-        return f"SELECT *, {_bad(ERROR)} AS {BAD}, CAST(NULL AS BIGINT) AS {START} FROM ({rows})"
+    window = aggregation_of(plan).window
+    if not isinstance(window, TimeWindow):
+        return f"SELECT *, {bad(ERROR)} AS {BAD}, CAST(NULL AS BIGINT) AS {START} FROM ({rows})"
     so_far = (
         f"max(CASE WHEN {ERROR} IS NULL THEN {TIME} END) OVER (PARTITION BY {PARTITION} "
         f"ORDER BY {OFFSET} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)"
@@ -107,19 +125,30 @@ def _in_windows(plan: PersistentPlan, rows: str) -> str:
     told = f"SELECT * EXCEPT ({ERROR}), {late} AS {ERROR} FROM ({opened})"
     group = f"CASE WHEN {ERROR} IS NULL THEN {GROUP} END AS {GROUP}"
     spread = f"explode_outer(penstock_starts) AS {START}"
-    return f"SELECT * EXCEPT ({GROUP}), {group}, {_bad(ERROR)} AS {BAD}, {spread} FROM ({told})"
+    return f"SELECT * EXCEPT ({GROUP}), {group}, {bad(ERROR)} AS {BAD}, {spread} FROM ({told})"
 
 
-def _bad(error: str) -> str:
-    record = "'key', penstock_key, 'value', penstock_value, 'headers', penstock_headers"
+def bad(error: str) -> str:
+    """What is kept of the record of a row with an error."""
+    parts = "'key', penstock_key, 'value', penstock_value, 'headers', penstock_headers"
     place = f"'partition', {PARTITION}, 'offset', {OFFSET}"
-    return f"CASE WHEN {error} IS NOT NULL THEN named_struct({record}, {place}) END"
+    return f"CASE WHEN {error} IS NOT NULL THEN named_struct({parts}, {place}) END"
+
+
+def bad_record(topic: str) -> str:
+    """The record of such a row, as it came."""
+    return record(topic, f"{BAD}.key", f"{BAD}.value", headers=f"{BAD}.headers", error=ERROR)
 
 
 def with_keys(plan: PersistentPlan, sink: Source, groups: str) -> str:
     """What ``grouped`` gives, with the bytes of the key of each group."""
     key = key_of(cells(plan.keys, sink), sink.key_format)
     return f"SELECT *, CASE WHEN {ERROR} IS NULL THEN {key} END AS {GROUP_KEY} FROM ({groups})"
+
+
+def without_keys(groups: str) -> str:
+    """What ``with_keys`` would give where only Spark is asked for types."""
+    return f"SELECT *, CAST(NULL AS BINARY) AS {GROUP_KEY} FROM ({groups})"
 
 
 def without_state(groups: str) -> str:
@@ -130,28 +159,40 @@ def without_state(groups: str) -> str:
 
 def folded(plan: PersistentPlan, staged: str, kept: str) -> str:
     """Groups with their aggregates, now and before; ``kept`` declares what is kept of them."""
-    aggregation = _aggregation(plan)
+    aggregation = aggregation_of(plan)
     old = f"from_json(CAST({STATE} AS STRING), {text(kept)}, {JSON_OPTIONS}) AS {OLD}"
     merged = [f"'t', greatest({OLD}.t, {TIME})"]
     merged += [
-        f"'p{n}', {each.merged(f'{OLD}.p{n}', f'{NEW}.p{n}')}"
+        f"'p{n}', {each.merged(_left(aggregation, n), f'{NEW}.p{n}')}"
         for n, each in enumerate(aggregation.foldings)
     ]
     size = aggregation.window.size if aggregation.window else 0
-    start, end = WINDOW_BOUNDS
     columns = [
-        f"{_finals(aggregation, lambda n: f'{KEPT}.p{n}')} AS {FOLDED}",
-        f"{_finals(aggregation, lambda n: f'{OLD}.p{n}')} AS {BEFORE}",
-        f"named_struct({text(start)}, {START}, {text(end)}, {START} + {size}) AS {WINDOW}",
+        f"{finals(aggregation, KEPT)} AS {FOLDED}",
+        f"{finals(aggregation, OLD)} AS {BEFORE}",
+        f"{bounds(START, f'{START} + {size}')} AS {WINDOW}",
     ]
     rows = f"SELECT *, {old} FROM ({staged})"
     rows = f"SELECT *, named_struct({', '.join(merged)}) AS {KEPT} FROM ({rows})"
     return f"SELECT *, {', '.join(columns)} FROM ({rows})"
 
 
-def _finals(aggregation: Aggregation, kept: Callable[[int], str]) -> str:
-    finals = [f"'a{n}', {each.final(kept(n))}" for n, each in enumerate(aggregation.foldings)]
-    return f"named_struct({', '.join(finals)})"
+def _left(aggregation: Aggregation, number: int) -> str:
+    """What was kept before; over a table without what is gone."""
+    old, gone = f"{OLD}.p{number}", f"{GONE}.p{number}"
+    return aggregation.foldings[number].undone(old, gone) if aggregation.of_table else old
+
+
+def finals(aggregation: Aggregation, kept: str) -> str:
+    """The aggregates, out of what is kept."""
+    made = [f"'a{n}', {each.final(f'{kept}.p{n}')}" for n, each in enumerate(aggregation.foldings)]
+    return f"named_struct({', '.join(made)})"
+
+
+def bounds(start: str, end: str) -> str:
+    """Those of a window."""
+    names = map(text, WINDOW_BOUNDS)
+    return f"named_struct({next(names)}, {start}, {next(names)}, {end})"
 
 
 def results(plan: PersistentPlan, staged: str, kept: str) -> str:
@@ -167,7 +208,8 @@ def changes(plan: PersistentPlan, sink: Source, state_topic: str, staged: str, k
     return f"SELECT penstock_task AS task, r.* FROM ({rows})"
 
 
-def _record(topic: str, key: str, value: str, **more: str) -> str:
+def record(topic: str, key: str, value: str, **more: str) -> str:
+    """A record to produce."""
     fields = {
         "topic": text(topic),
         "key": key,
@@ -181,19 +223,18 @@ def _record(topic: str, key: str, value: str, **more: str) -> str:
 
 def _result(plan: PersistentPlan, sink: Source) -> str:
     """The record of the sink's topic; a tombstone if the group no longer passes HAVING."""
-    aggregation, nothing = _aggregation(plan), "CAST(NULL AS BINARY)"
+    aggregation, nothing = aggregation_of(plan), "CAST(NULL AS BINARY)"
     key = _sink_key(aggregation)
     time = timestamp_of(plan, sink, f"{KEPT}.t")
     now = f"coalesce({aggregation.having}, FALSE)" if aggregation.having else "TRUE"
     before = f"coalesce({aggregation.having_before}, FALSE)" if aggregation.having else "FALSE"
-    bad = {"headers": f"{BAD}.headers", "error": ERROR}
-    wrong = _error(plan)
+    wrong = output_error(plan)
     cases = {
         IS_NOTE: "NULL",
-        f"{ERROR} IS NOT NULL": _record(sink.topic, f"{BAD}.key", f"{BAD}.value", **bad),
-        f"{now} AND {wrong} IS NOT NULL": _record(sink.topic, key, nothing, error=wrong),
-        now: _record(sink.topic, key, encoded_value(plan, sink), timestamp=time),
-        f"{before} AND {OLD} IS NOT NULL": _record(sink.topic, key, nothing, timestamp=time),
+        f"{ERROR} IS NOT NULL": bad_record(sink.topic),
+        f"{now} AND {wrong} IS NOT NULL": record(sink.topic, key, nothing, error=wrong),
+        now: record(sink.topic, key, encoded_value(plan, sink), timestamp=time),
+        f"{before} AND {OLD} IS NOT NULL": record(sink.topic, key, nothing, timestamp=time),
     }
     return f"CASE {' '.join(f'WHEN {when} THEN {each}' for when, each in cases.items())} END"
 
@@ -205,7 +246,7 @@ def _sink_key(aggregation: Aggregation) -> str:
     return f"concat({GROUP_KEY}, {to_kafka(START, SqlType('BIGINT'))})"
 
 
-def _error(plan: PersistentPlan) -> str:
+def output_error(plan: PersistentPlan) -> str:
     """Why the row of a group cannot be computed; NULL if it can."""
     told = [
         f"WHEN {each.trouble} THEN {text(f'Error computing column {each.name}')}"
@@ -219,11 +260,12 @@ def _state(topic: str) -> str:
     """The record of the state's topic."""
     kept = f"CAST(to_json({KEPT}, {JSON_OPTIONS}) AS BINARY)"
     return (
-        f"CASE WHEN {IS_NOTE} THEN {_record(topic, STATE_KEY, NOTE)} "
-        f"WHEN {ERROR} IS NULL THEN {_record(topic, STATE_KEY, kept)} END"
+        f"CASE WHEN {IS_NOTE} THEN {record(topic, STATE_KEY, NOTE)} "
+        f"WHEN {ERROR} IS NULL THEN {record(topic, STATE_KEY, kept)} END"
     )
 
 
-def _aggregation(plan: PersistentPlan) -> Aggregation:
+def aggregation_of(plan: PersistentPlan) -> Aggregation:
+    """That of a query that has one."""
     assert plan.aggregation is not None  # noqa: S101 (asked for queries with aggregates only)
     return plan.aggregation

@@ -14,13 +14,17 @@ from typing import Any
 from penstock.sql.catalog.source import WINDOW_BOUNDS, Source
 from penstock.sql.errors import NotSupportedYet, StatementError
 from penstock.sql.planning.expressions import Expressions, children, is_aggregate, with_parts
-from penstock.sql.planning.folds import OF_ITS_ARGUMENT, Folding, folding
+from penstock.sql.planning.folds import FOLDS, OF_ITS_ARGUMENT, Folding, folding
+from penstock.sql.planning.session_folds import SESSION_FOLDS
+from penstock.sql.planning.table_folds import TABLE_FOLDS, refuse_what_stays
 from penstock.sql.planning.troubles import Troubles, either
-from penstock.sql.planning.windows import TimeWindow, time_window
+from penstock.sql.planning.windows import GroupWindow, SessionWindow, group_window
 from penstock.sql.statements import expressions as ex
 from penstock.sql.statements.queries import Item, Query
 
 GROUP, FOLDED, WINDOW = "penstock_group", "penstock_folded", "penstock_window"
+KEPT_ROW = "penstock_kept_row"
+"""Over a table: the arguments of the aggregates, of a row that is added or gone."""
 BEFORE = "penstock_before"
 """As ``FOLDED``, of the time before the turn."""
 
@@ -37,7 +41,17 @@ class Aggregation:
     having: str = ""
     having_before: str = ""
     """The same of the time before the turn."""
-    window: TimeWindow | None = None
+    window: GroupWindow | None = None
+    of_table: bool = False
+    arguments: tuple[str, ...] = ()
+    """Over a table: what of a row the aggregates are of, which is kept to be taken back."""
+    final: bool = False
+    """Whether a window's row comes out once, when no row can be its any more."""
+
+    @property
+    def has_panes(self) -> bool:
+        """Whether it is computed as ``pane_text`` says."""
+        return self.final or isinstance(self.window, SessionWindow)
 
 
 @dataclass(frozen=True)
@@ -60,13 +74,16 @@ class Aggregating:
         texts: dict[str, bool],
         writer: Expressions,
         sink: str,
+        *,
+        of_table: bool = False,
     ) -> None:
         self._query = query
+        self._of_table = of_table
         self._texts = texts
         self._writer = writer
         self._troubles = Troubles(writer.write)
         self._sink = sink
-        self._window = time_window(query.window) if query.window else None
+        self._window = group_window(query.window) if query.window else None
         self._resolve = resolve
         self._groups: list[ex.Expression] = [resolve(each) for each in query.group_by]
         self._calls: list[ex.Call] = []
@@ -83,12 +100,28 @@ class Aggregating:
         aggregation = Aggregation(
             tuple(map(write, self._groups)),
             either(*map(self._troubles.of, [*self._groups, *self._arguments()])),
-            tuple(folding(call, [write(each) for each in call.arguments]) for call in self._calls),
+            tuple(map(self._folding, self._calls)),
             write(condition) if condition is not None else "",
             write(_before(condition)) if condition is not None else "",
             self._window,
+            self._of_table,
+            tuple(map(self._kept_of_row, self._arguments())) if self._of_table else (),
+            self._query.emit == "FINAL",
         )
         return Aggregated(aggregation, rewritten, keys)
+
+    def _folding(self, call: ex.Call) -> Folding:
+        if self._of_table:
+            refuse_what_stays(call.name, distinct=call.distinct)
+            before = self._calls[: self._calls.index(call)]
+            first = sum(len(each.arguments) for each in before)
+            kept = [f"{KEPT_ROW}.x{first + n}" for n in range(len(call.arguments))]
+            return folding(call, kept, TABLE_FOLDS)
+        folds = SESSION_FOLDS if isinstance(self._window, SessionWindow) else FOLDS
+        return folding(call, [self._writer.write(each) for each in call.arguments], folds)
+
+    def _kept_of_row(self, argument: ex.Expression) -> str:
+        return "1" if isinstance(argument, ex.Star) else self._writer.write(argument)
 
     def _arguments(self) -> list[ex.Expression]:
         return [each for call in self._calls for each in call.arguments]
@@ -152,6 +185,11 @@ def _before(each: Any) -> Any:
 def refuse_unless_groupable(query: Query, source: Source) -> None:
     """SqlError where aggregates, GROUP BY, HAVING and WINDOW do not fit together."""
     aggregates = [item for item in query.items if is_aggregate(item.expression)]
+    if query.emit == "FINAL" and query.window is None:
+        raise StatementError(
+            "EMIT FINAL is only supported for aggregates with a WINDOW, whose end it waits for. "
+            "Use EMIT CHANGES."
+        )
     if not query.group_by:
         for what, present in (("WINDOW", query.window), ("HAVING", query.having)):
             if present is not None:
@@ -162,9 +200,19 @@ def refuse_unless_groupable(query: Query, source: Source) -> None:
     if not aggregates:
         raise StatementError("GROUP BY requires an aggregate function in SELECT.")
     if source.kind == "TABLE":
-        raise NotSupportedYet("aggregates over a table in a persistent query")
+        _refuse_of_table(query)
     if query.partition_by:
         raise StatementError("PARTITION BY does not go with GROUP BY, which sets the key.")
+
+
+def _refuse_of_table(query: Query) -> None:
+    if query.window is not None:
+        raise StatementError(
+            "WINDOW is for aggregates over streams: a table has the last row of each key, "
+            "whatever its time."
+        )
+    if query.joins:
+        raise NotSupportedYet("aggregates over a join of tables in a persistent query")
 
 
 def is_bound(column: ex.Column) -> bool:

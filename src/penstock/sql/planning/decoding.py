@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from penstock.sql.catalog.source import AVRO, OBJECTS, PSEUDO, WINDOW_BOUNDS, Source
+from penstock.sql.catalog.source import AVRO, OBJECTS, PSEUDO, SESSION, WINDOW_BOUNDS, Source
 from penstock.sql.errors import NotSupportedYet
 from penstock.sql.planning.spark_types import quoted, spark_type, text
 from penstock.sql.statements.types import ColumnDef, SqlType
 
 MAP = "'map<string,string>'"
-WINDOW_START = "penstock_window_start"
+WINDOW_START, WINDOW_END = "penstock_window_start", "penstock_window_end"
 RAW_COLUMNS = "key, value, partition, offset, timestamp, headers"
 KEY_TEXT, VALUE_TEXT = "penstock_key_text", "penstock_value_text"
 TEXTS = {KEY_TEXT: "BINARY", VALUE_TEXT: "BINARY"}
@@ -34,7 +34,7 @@ def parsed_of(source: Source, raw: str, *, latest: bool, more: Iterable[str] = (
 
     ``more`` are further columns of ``raw`` that are kept.
     """
-    window = [WINDOW_START] if source.window else []
+    window = [WINDOW_START, WINDOW_END] if source.window else []
     columns = [RAW_COLUMNS, *more, *window]
     columns += [f"{_value(source)} AS v", f"{_key_part(source)} AS k"]
     records = _unwindowed(source, _records(source, raw, latest=latest))
@@ -42,13 +42,18 @@ def parsed_of(source: Source, raw: str, *, latest: bool, more: Iterable[str] = (
 
 
 def _unwindowed(source: Source, records: str) -> str:
-    """Keys without the beginning of their window, which is a column of its own."""
+    """Keys without their window, whose bounds are columns of their own."""
     if not source.window:
         return records
+    length = source.window_bytes
     start = from_kafka("substring(key, octet_length(key) - 7, 8)", SqlType("BIGINT"))
-    key = "substring(key, 1, octet_length(key) - 8)"
+    end = f"{start} + {source.window_size}"
+    if source.window == SESSION:
+        end = from_kafka("substring(key, octet_length(key) - 15, 8)", SqlType("BIGINT"))
+    key = f"substring(key, 1, octet_length(key) - {length})"
     rest = ", ".join([RAW_COLUMNS.removeprefix("key, "), *text_columns(source)])
-    return f"(SELECT {key} AS key, {rest}, {start} AS {WINDOW_START} FROM {records})"
+    bounds = f"{start} AS {WINDOW_START}, {end} AS {WINDOW_END}"
+    return f"(SELECT {key} AS key, {rest}, {bounds} FROM {records})"
 
 
 def _prepared(source: Source, records: str) -> str:
@@ -83,8 +88,7 @@ def column_texts(source: Source) -> dict[str, str]:
     declared = {column.name: _column(source, column) for column in source.columns}
     pseudo = dict(zip(PSEUDO, (_row_time(source), "partition", "offset"), strict=True))
     if source.window:
-        bounds = (WINDOW_START, f"{WINDOW_START} + {source.window_size}")
-        pseudo |= dict(zip(WINDOW_BOUNDS, bounds, strict=True))
+        pseudo |= dict(zip(WINDOW_BOUNDS, (WINDOW_START, WINDOW_END), strict=True))
     return {**declared, **pseudo}
 
 

@@ -8,6 +8,7 @@ Each has three texts for Spark: ``partial`` is an aggregate over new rows, and w
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from penstock.sql.errors import NotSupportedYet, StatementError
@@ -26,6 +27,8 @@ class Fold:
     merged: str
     final: str = "{kept}"
     arguments: int = 1
+    undone: str = ""
+    """Of tables: what is left of ``{old}`` without ``{gone}``, what rows had that have changed."""
 
 
 COUNTED = "coalesce({old}, 0) + {new}"
@@ -35,10 +38,9 @@ SUMMED = (
 )
 """Once it is too large, a sum stays NULL: rows that come later do not begin another."""
 LISTED = "concat(coalesce({old}, array()), {new})"
-IN_ORDER = (
-    f"transform(array_sort(collect_list(struct({PLACE} AS p, {{0}} AS x)), (a, b) -> "
-    "CASE WHEN a.p < b.p THEN -1 ELSE 1 END), e -> e.x)"
-)
+PLACED = f"collect_list(struct({PLACE} AS p, {{0}} AS x))"
+BY_PLACE = "array_sort({of}, (a, b) -> CASE WHEN a.p < b.p THEN -1 ELSE 1 END)"
+IN_ORDER = f"transform({BY_PLACE.format(of=PLACED)}, e -> e.x)"
 LARGEST = "slice(sort_array({of}, false), 1, {{1}})"
 
 FOLDS = {
@@ -84,24 +86,29 @@ class Folding:
     partial: str
     _merged: str
     _final: str
+    _undone: str = ""
 
     def merged(self, old: str, new: str) -> str:
         """What is kept after ``new``; ``old`` is what was kept before."""
         return self._merged.replace("{old}", old).replace("{new}", new)
+
+    def undone(self, old: str, gone: str) -> str:
+        """What is kept without ``gone``."""
+        return self._undone.replace("{old}", old).replace("{gone}", gone)
 
     def final(self, kept: str) -> str:
         """The result."""
         return self._final.replace("{kept}", kept)
 
 
-def folding(call: ex.Call, arguments: list[str]) -> Folding:
-    """How ``call`` is computed; StatementError if it cannot be."""
+def folding(call: ex.Call, arguments: list[str], folds: Mapping[str, Fold] = FOLDS) -> Folding:
+    """How ``call`` is computed with these folds; StatementError if it cannot be."""
     name = call.name
     if call.distinct:
         if name != "COUNT":
             raise NotSupportedYet(f"{name}(DISTINCT …) in a persistent query")
         name = "COUNT_DISTINCT"
-    fold = FOLDS.get(name)
+    fold = folds.get(name)
     if fold is None:
         raise NotSupportedYet(f"the aggregate {name} in a persistent query")
     if len(arguments) != fold.arguments and not (name == "COUNT" and not arguments):
@@ -112,7 +119,8 @@ def folding(call: ex.Call, arguments: list[str]) -> Folding:
     if fold.arguments > 1 and not _is_count(call.arguments[1]):
         raise StatementError(f"{name} needs a whole number as its second argument.")
     given = arguments or ["*"]
-    return Folding(*(_filled(each, given) for each in (fold.partial, fold.merged, fold.final)))
+    texts = (fold.partial, fold.merged, fold.final, fold.undone)
+    return Folding(*(_filled(each, given) for each in texts))
 
 
 def _filled(template: str, arguments: list[str]) -> str:

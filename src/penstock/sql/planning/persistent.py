@@ -99,7 +99,6 @@ def _refuse(query: Query) -> None:
         "ORDER BY": query.order_by,
         "LIMIT": query.limit is not None,
         "a query in FROM": isinstance(query.relation.source, Query),
-        "EMIT FINAL": query.emit == "FINAL",
         "more than one join": len(query.joins) > 1,
     }
     present = next((what for what, is_there in told.items() if is_there), None)
@@ -161,8 +160,10 @@ class _Planner:
         )
 
     def _aggregated(self, items: list[Item]) -> Aggregated:
-        make = Aggregating(self._query, self._resolved, self._texts, self._writer, self._sink)
-        return make.plan(items)
+        of_table = self._sources[LEFT].kind == "TABLE"
+        return Aggregating(
+            self._query, self._resolved, self._texts, self._writer, self._sink, of_table=of_table
+        ).plan(items)
 
     # Columns.
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from penstock.sql.errors import NotSupportedYet, StatementError, nearest
+from penstock.sql.errors import StatementError, nearest
 from penstock.sql.statements.queries import Window
 
 MILLISECONDS = {
@@ -49,12 +50,57 @@ class TimeWindow:
         """How long after its end the state of a window is kept."""
         return max(self.grace, self.retention - self.size)
 
+    @property
+    def lag(self) -> int:
+        """How long after its end no row can be its any more, whatever the partition."""
+        return self.kept
 
-def time_window(window: Window) -> TimeWindow:
+
+@dataclass(frozen=True)
+class SessionWindow:
+    """Windows that go on for as long as no more than ``gap`` is between two rows.
+
+    They end with their last row.
+    """
+
+    gap: int
+    grace: int = GRACE
+    retention: int = 0
+    kind: str = "SESSION"
+    size: int = 0
+
+    @property
+    def kept(self) -> int:
+        """How long after it could have gone on the state of a session is kept."""
+        return max(self.grace, self.retention - self.gap)
+
+    @property
+    def lag(self) -> int:
+        """As of ``TimeWindow``."""
+        return self.gap + self.kept + 1
+
+
+GroupWindow = TimeWindow | SessionWindow
+
+
+def group_window(window: Window) -> GroupWindow:
     """The window that a query names; StatementError if its sizes make no sense."""
-    if window.kind == "SESSION":
-        raise NotSupportedYet("WINDOW SESSION in a persistent query")
     given = {name: milliseconds(size) for name, size in window.sizes}
+    return _session(given) if window.kind == "SESSION" else _time_window(window, given)
+
+
+def _session(given: Mapping[str, int]) -> SessionWindow:
+    gap = given.get("", 0)
+    if unknown := next((n for n in given if n not in ("", "RETENTION", "GRACE PERIOD")), None):
+        raise StatementError(f"WINDOW SESSION has no {unknown}.")
+    if not gap:
+        raise StatementError(
+            "WINDOW SESSION needs how long nothing may come for it to end, for example (5 MINUTES)."
+        )
+    return SessionWindow(gap, given.get("GRACE PERIOD", GRACE), given.get("RETENTION", 0))
+
+
+def _time_window(window: Window, given: Mapping[str, int]) -> TimeWindow:
     allowed = {"SIZE", "RETENTION", "GRACE PERIOD"}
     allowed |= {"ADVANCE BY"} if window.kind == "HOPPING" else set()
     if unknown := next((name for name in given if name not in allowed), None):

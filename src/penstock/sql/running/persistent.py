@@ -255,7 +255,9 @@ def _run(home: Home, query: PersistentQuery, partitions: int) -> None:
     That is told even for the beginning: an earlier query of the same id may have left offsets.
     """
     topic, admin = query.sources[0].topic, home.catalog.admin
-    earliest = query.properties.get(RESET, "latest").lower() == "earliest"
+    # What is not read from a table could not be taken back when it changes.
+    usual = "earliest" if query.state_topic and query.sources[0].kind == "TABLE" else "latest"
+    earliest = query.properties.get(RESET, usual).lower() == "earliest"
     begin = reading.beginnings(admin, topic) if earliest else reading.ends(admin, topic)
     home.connect.create(query.id, query.connector_config(partitions), "STOPPED")
     try:
