@@ -13,7 +13,6 @@ from penstock.plugins.files.file_jail import ROOTS, Jail
 from penstock.plugins.objects.source_altering import Altering
 from penstock.plugins.objects.source_marks import VIRTUAL_BUCKETS
 from penstock.plugins.objects.source_offsets import PARTITION_KEYS as FILE_KEYS
-from penstock.plugins.spark.expressions import expressions
 from penstock.plugins.spark.file_planner import FilePlanner
 from penstock.plugins.spark.hadoop_files import folder_of
 from penstock.plugins.spark.source_config import (
@@ -34,6 +33,7 @@ from penstock.sdk.frame_sources import (
     SourceTurnEnd,
 )
 from penstock.sdk.offsets import ChangedOffset, OffsetReader, SourceOffset, SourcePartition
+from penstock.sdk.sql_expressions import expressions
 
 
 class SparkSourceConnector(FrameSourceConnector):
