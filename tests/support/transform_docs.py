@@ -30,7 +30,8 @@ has the schema of the records around it if that is optional, and none otherwise.
 Header values have the types that Kafka Connect's SimpleHeaderConverter gives them: InsertHeader and
 HeaderFrom write its text, and `penstock.sdk.read_header` reads it. Another `header.converter`
 writes and reads the same types in its own way. Transforms of your own may be
-[functions](../CONTRIBUTING.md#how-to-add-a-transform).
+[functions](../CONTRIBUTING.md#how-to-add-a-transform). One transform is Penstock's own: `SparkSql`,
+which [Spark computes](frames.md#transforms-in-spark-sql).
 
 ## Records that cannot be transformed
 

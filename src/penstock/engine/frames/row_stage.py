@@ -33,17 +33,17 @@ def producing_rows(tasks: Sequence[Task], confirm: Callable[[], bool], encode: E
         assert context is not None  # noqa: S101 (Spark runs this)
         part = context.partitionId()
         if context.attemptNumber() > 0:
-            yield _result(part, _attempted_again(batches))
+            yield result(part, attempted_again(batches))
             return
         lease, reading = tasks[part]
         report = run_rows(lease, confirm, Rows(batches, reading, refuse_cut_input))
-        yield _result(part, json.dumps(encode(report)))
+        yield result(part, json.dumps(encode(report)))
 
     return stage
 
 
-def _attempted_again(batches: Iterable[pa.RecordBatch]) -> str:
-    """Rule 4: touches nothing, since the first attempt may have committed.
+def attempted_again(batches: Iterable[pa.RecordBatch]) -> str:
+    """The report of a re-attempt, which touches nothing: the first may have committed (rule 4).
 
     It reads its input, though: whatever is wrong with that is the reason to be told.
     """
@@ -52,7 +52,8 @@ def _attempted_again(batches: Iterable[pa.RecordBatch]) -> str:
     return AGAIN
 
 
-def _result(part: int, report: str) -> pa.RecordBatch:
+def result(part: int, report: str) -> pa.RecordBatch:
+    """The only row of a task."""
     return pa.RecordBatch.from_arrays(
         [pa.array([part], pa.int32()), pa.array([report], pa.string())], ["part", "report"]
     )

@@ -26,7 +26,7 @@ from penstock.engine.lease.new_topics import NewTopics, TopicGroup
 from penstock.engine.lease.offset_copies import send_copies
 from penstock.engine.lease.retrying import Waits, insisted, retried
 from penstock.engine.lease.safe_offsets import as_flushed, safe_positions, text_of
-from penstock.engine.lease.topic_reader import TopicReader, position_of
+from penstock.engine.lease.topic_reader import Reader, TopicReader, position_of
 from penstock.engine.pipeline.pipeline import Pipeline
 from penstock.engine.pipeline.refusals import refusals
 from penstock.engine.pipeline.stage_error import StageError
@@ -81,11 +81,9 @@ class SinkLoop(LeaseLoop[SinkLease]):
     def _move_records(self, producer: Transactions) -> None:
         lease, task = self._lease, self._lease.task_class()
         self._producer = producer
-        starts = {(a.topic, a.partition): a.offset for a in lease.assignments}
         self._keep_starts()
-        wanted = _wanted(lease, self._heartbeat.leases())
         # The reader first: it fetches ahead while the task starts.
-        with closing(TopicReader(lease.connection, starts, **wanted)) as reader:
+        with closing(self._open_reader()) as reader:
             try:
                 self._retrying(lambda: task.start(lease.config))
                 task.open(Assignments(lease.assignments, lease.committed, lease.epoch))
@@ -95,6 +93,12 @@ class SinkLoop(LeaseLoop[SinkLease]):
                 self._heartbeat.closes()
             finally:
                 task.stop()
+
+    def _open_reader(self) -> Reader:
+        lease = self._lease
+        starts = {(a.topic, a.partition): a.offset for a in lease.assignments}
+        wanted = _wanted(lease, self._heartbeat.leases())
+        return TopicReader(lease.connection, starts, **wanted)
 
     def _keep_starts(self) -> None:
         """Commit a start that could be a different one next time, before anything can fail."""
@@ -106,7 +110,7 @@ class SinkLoop(LeaseLoop[SinkLease]):
     def _starts(self) -> dict[PartitionId, Committed]:
         return {(a.topic, a.partition): (a.offset, a.metadata) for a in self._lease.assignments}
 
-    def _read_until_over(self, task: SinkTask, reader: TopicReader) -> None:
+    def _read_until_over(self, task: SinkTask, reader: Reader) -> None:
         pause = self._pauses.after(dry=False)
         while not self._over():
             batches = self._read(task, reader, pause)
@@ -120,14 +124,14 @@ class SinkLoop(LeaseLoop[SinkLease]):
         self._commit_reached(task, reader)
         self._commits.settle()
 
-    def _read(self, task: SinkTask, reader: TopicReader, patience: float) -> list[pa.RecordBatch]:
+    def _read(self, task: SinkTask, reader: Reader, patience: float) -> list[pa.RecordBatch]:
         try:
             return reader.read(self._size.most, patience)
         except KafkaFault:
             self._commit_at_last(task, reader)
             raise
 
-    def _commit_at_last(self, task: SinkTask, reader: TopicReader) -> None:
+    def _commit_at_last(self, task: SinkTask, reader: Reader) -> None:
         """A deleted topic ends the lease, but what was put from others must not be put again."""
         if not self._heartbeat.orphaned.is_set():
             # The reader's error is reported, whatever happens here.
@@ -150,9 +154,7 @@ class SinkLoop(LeaseLoop[SinkLease]):
             self._commit(marked, began)
             self._commits.settle()
 
-    def _put_all(
-        self, task: SinkTask, reader: TopicReader, batches: Sequence[pa.RecordBatch]
-    ) -> None:
+    def _put_all(self, task: SinkTask, reader: Reader, batches: Sequence[pa.RecordBatch]) -> None:
         """Put each batch; before the task fails because of a record, commit everything before it.
 
         Otherwise the target would hold records that are not committed, and a user who skips the
@@ -211,17 +213,16 @@ class SinkLoop(LeaseLoop[SinkLease]):
 
     def _decoded_now(self, raw: pa.RecordBatch) -> list[pa.RecordBatch]:
         """DecodingError for any error that is not the fault of a record: nothing was put."""
-        pipeline, tolerance = self._pipeline, self._lease.tolerance
-
-        def decode() -> list[pa.RecordBatch]:
-            return list(pipeline.decode(raw))
-
+        tolerance = self._lease.tolerance
         try:
-            return retried(decode, tolerance, self._heartbeat, self._waits)
+            return retried(lambda: self._decode(raw), tolerance, self._heartbeat, self._waits)
         except (StageError, KafkaFault):
             raise
         except Exception as error:
             raise DecodingError(error) from error
+
+    def _decode(self, raw: pa.RecordBatch) -> list[pa.RecordBatch]:
+        return list(self._pipeline.decode(raw))
 
     def _put(self, task: SinkTask, raw: pa.RecordBatch, batch: pa.RecordBatch) -> StageError | None:
         """Put a batch, without the records that the task rejects.
@@ -265,7 +266,7 @@ class SinkLoop(LeaseLoop[SinkLease]):
         return insisted(call, self._heartbeat, self._progress, self._waits)
 
     def _commit_before(
-        self, task: SinkTask, reader: TopicReader, left: Sequence[pa.RecordBatch]
+        self, task: SinkTask, reader: Reader, left: Sequence[pa.RecordBatch]
     ) -> None:
         """Commit the reader's offsets up to the first of the records that are ``left``."""
         self._raise_if_orphaned()
@@ -276,7 +277,7 @@ class SinkLoop(LeaseLoop[SinkLease]):
             if not self._held:
                 break
 
-    def _commit_reached(self, task: SinkTask, reader: TopicReader, *, here: bool = False) -> None:
+    def _commit_reached(self, task: SinkTask, reader: Reader, *, here: bool = False) -> None:
         """Commit the reader's offsets: everything it has read has been put."""
         self._commit_ends(task, reader.reached, here=here)
 

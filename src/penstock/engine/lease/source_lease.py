@@ -22,7 +22,7 @@ from penstock.engine.lease.new_topics import NewTopics, TopicGroup
 from penstock.engine.lease.producing import produce, topics_in
 from penstock.engine.lease.retrying import Waits, retried
 from penstock.engine.lease.source_letters import Offsets, SourceLetters, offsets_of
-from penstock.engine.pipeline.pipeline import Encoded
+from penstock.engine.pipeline.pipeline import Bad, Encoded
 from penstock.engine.pipeline.stage_error import StageError
 from penstock.kafka.errors import GenerationChanged, KafkaFault, TransactionAborted
 from penstock.kafka.json_forms import dump
@@ -209,15 +209,17 @@ class SourceLoop(LeaseLoop[SourceLease]):
             self._count(0, len(value or b"") + len(key or b""))
 
     def _encoded(self, batch: SourceBatch) -> Encoded:
-        pipeline, tolerance = self._pipeline, self._lease.tolerance
         # What poll could not read stays, whatever is tried again here.
         self._unsent += self._letters.take_letters()
 
         def encode() -> Encoded:
             self._letters.forget()
-            return pipeline.encode(batch.records, partial(self._bad, batch.offsets))
+            return self._encoded_now(batch, partial(self._bad, batch.offsets))
 
-        return retried(encode, tolerance, self._heartbeat, self._waits)
+        return retried(encode, self._lease.tolerance, self._heartbeat, self._waits)
+
+    def _encoded_now(self, batch: SourceBatch, bad: Bad) -> Encoded:
+        return self._pipeline.encode(batch.records, bad)
 
     def _bad(self, offsets: Offsets, batch: pa.RecordBatch, error: StageError) -> None:
         self._progress.bad_records += 1

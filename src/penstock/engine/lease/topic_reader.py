@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextvars
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
+from typing import Any, Protocol
 
 import pyarrow as pa
 from confluent_kafka import KafkaError
@@ -49,6 +49,23 @@ MOST_REFUSALS = 5
 """Failed logins in a row: a broker that is shutting down may reject one or two."""
 
 
+class Reader(Protocol):
+    """What a sink lease reads from; see ``TopicReader``."""
+
+    @property
+    def reached(self) -> Mapping[PartitionId, int]:
+        """The next offset of every partition that has moved."""
+
+    def read(self, most: int, patience: float) -> list[pa.RecordBatch]:
+        """The available records."""
+
+    def reached_before(self, left: Sequence[pa.RecordBatch]) -> dict[PartitionId, int]:
+        """As ``reached``, as if these had not been returned."""
+
+    def close(self) -> None:
+        """Stop reading."""
+
+
 class TopicReader:
     """Reads forward from ``starts``. Not thread-safe; raises LeaseLost and AccessDenied."""
 
@@ -61,8 +78,7 @@ class TopicReader:
         timestamps: bool = True,
         settings: Mapping[str, Any] | None = None,
     ) -> None:
-        self.reached: dict[PartitionId, int] = {}
-        """The next offset of every partition that has moved since the start and still exists."""
+        self._reached: dict[PartitionId, int] = {}
         self._starts = dict(starts)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="reader")
         self._ahead: Future[Taken] | None = None
@@ -97,9 +113,12 @@ class TopicReader:
 
     def reached_before(self, left: Sequence[pa.RecordBatch]) -> dict[PartitionId, int]:
         """As ``reached``, as if the records of ``left`` had not been returned."""
-        first = {position_of(batch): batch.column("offset")[0].as_py() for batch in reversed(left)}
-        ends = {position: first.get(position, end) for position, end in self.reached.items()}
-        return {position: end for position, end in ends.items() if end > self._starts[position]}
+        return before(left, self.reached, self._starts)
+
+    @property
+    def reached(self) -> Mapping[PartitionId, int]:
+        """The next offset of every partition that has moved since the start and still exists."""
+        return self._reached
 
     def _raise_fault(self) -> None:
         if self._fault is not None:
@@ -137,12 +156,23 @@ class TopicReader:
     def _fail(self, fault: KafkaFault, signal: Signal) -> None:
         self._fault = self._fault or fault
         if signal.error.code() in GONE:
-            self.reached = {p: end for p, end in self.reached.items() if p[0] != signal.topic}
+            self._reached = {p: end for p, end in self._reached.items() if p[0] != signal.topic}
 
     def _move(self, position: PartitionId, offset: int) -> None:
         self._refusals = 0
-        if offset > self.reached.get(position, self._starts[position]):
-            self.reached[position] = offset
+        if offset > self._reached.get(position, self._starts[position]):
+            self._reached[position] = offset
+
+
+def before(
+    left: Sequence[pa.RecordBatch],
+    reached: Mapping[PartitionId, int],
+    starts: Mapping[PartitionId, int],
+) -> dict[PartitionId, int]:
+    """What was ``reached`` before the first of the records that are ``left``."""
+    first = {position_of(batch): batch.column("offset")[0].as_py() for batch in reversed(left)}
+    ends = {position: first.get(position, end) for position, end in reached.items()}
+    return {position: end for position, end in ends.items() if end > starts[position]}
 
 
 def position_of(batch: pa.RecordBatch) -> PartitionId:

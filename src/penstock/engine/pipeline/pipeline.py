@@ -58,7 +58,11 @@ class Pipeline:
         A row with an error is passed to ``bad`` with its batch, and is left out if that returns;
         without ``bad``, the StageError that names it is raised.
         """
-        parts = self._transformed(batch, lambda step, part: _tolerantly(step.apply, part, bad))
+        return self.encode_parts([Part.whole(batch)], bad)
+
+    def encode_parts(self, parts: Sequence[Part], bad: Bad | None = None) -> Encoded:
+        """As ``encode``, of rows that have several schemas, in the order of their places."""
+        parts = self._transformed(parts, lambda step, part: _tolerantly(step.apply, part, bad))
         if len(parts) == 1:
             return _tolerantly(self._converted, parts[0], bad)
         [whole] = together([_tolerantly(self._binary, part, bad) for part in parts])
@@ -67,7 +71,15 @@ class Pipeline:
     def transform(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         """Source side without converters: the transformed records, one batch per run of equal
         schemas. StageError names a row."""
-        return consecutive(self._transformed(batch, lambda step, part: step.apply(part)))
+        whole = [Part.whole(batch)]
+        return consecutive(self._transformed(whole, lambda step, part: step.apply(part)))
+
+    def transform_tolerantly(self, batch: pa.RecordBatch, bad: Bad) -> Iterator[pa.RecordBatch]:
+        """As ``transform``; a row with an error is passed to ``bad``, and is left out."""
+        parts = [Part.whole(batch)]
+        return consecutive(
+            self._transformed(parts, lambda step, part: _tolerantly(step.apply, part, bad))
+        )
 
     def _converted(self, part: Part) -> Encoded:
         batch = part.batch
@@ -103,13 +115,16 @@ class Pipeline:
             with at_stage("HEADER_CONVERTER", self.headers.converter):
                 raw = self.headers.decode(raw)
         for start, stop in _runs(keys, values, raw.num_rows):
-            yield from self._chained(_slice(raw, keys, values, start, stop), raw)
+            yield from self.transform_of(_slice(raw, keys, values, start, stop), raw)
 
-    def _chained(self, batch: pa.RecordBatch, raw: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-        return consecutive(self._transformed(batch, lambda step, part: _named(step, part, raw)))
+    def transform_of(self, batch: pa.RecordBatch, raw: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        """Sink side without converters: ``batch`` is what was made of some records of ``raw``, of
+        which a StageError names a row."""
+        whole = [Part.whole(batch)]
+        return consecutive(self._transformed(whole, lambda step, part: _named(step, part, raw)))
 
-    def _transformed(self, batch: pa.RecordBatch, apply: Apply) -> list[Part]:
-        parts = [Part.whole(batch)]
+    def _transformed(self, given: Sequence[Part], apply: Apply) -> list[Part]:
+        parts = list(given)
         for step in self._steps():
             if any(part.batch.num_rows for part in parts):
                 parts = together([piece for part in parts for piece in apply(step, part)])

@@ -16,7 +16,6 @@ from penstock.plugins.objects.source_plan import Dealer, virtual_bucket
 from penstock.plugins.objects.source_search import Search
 from penstock.plugins.objects.source_turn import Turn
 from penstock.plugins.objects.stored_objects import ListedObject
-from penstock.plugins.spark.expressions import expressions
 from penstock.plugins.spark.file_frames import (
     FileFrames,
     SchemasDiffer,
@@ -42,6 +41,7 @@ from penstock.sdk.distribution.by_bytes import BytesLeft
 from penstock.sdk.frame_sources import FrameShare, SourceTurn
 from penstock.sdk.offsets import OffsetReader
 from penstock.sdk.sources.s3_offset_entry import DONE
+from penstock.sdk.sql_expressions import expressions
 
 log = logging.getLogger(__name__)
 

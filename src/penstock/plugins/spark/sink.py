@@ -11,11 +11,11 @@ from urllib.parse import unquote, urlsplit
 from penstock import __version__
 from penstock.plugins.files.file_jail import ROOTS, Jail
 from penstock.plugins.spark.decoding import FORMS, Decoding, decoded
-from penstock.plugins.spark.expressions import expressions
 from penstock.sdk.config import ConfigDef, ConfigKey, Importance, Type
 from penstock.sdk.config_validators import non_empty, one_of
 from penstock.sdk.errors import ConfigError, UserError
 from penstock.sdk.frames import FormatEnd, FrameConnector, FrameTurn
+from penstock.sdk.sql_expressions import expressions
 
 FORMAT, PATH, TABLE, OPTIONS = "format", "path", "table", "format.options."
 VALUE, SCHEMA, SELECT, PARTITION_BY = "value.format", "value.schema", "select", "partition.by"

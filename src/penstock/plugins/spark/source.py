@@ -13,10 +13,12 @@ from penstock.plugins.files.file_jail import ROOTS, Jail
 from penstock.plugins.objects.source_altering import Altering
 from penstock.plugins.objects.source_marks import VIRTUAL_BUCKETS
 from penstock.plugins.objects.source_offsets import PARTITION_KEYS as FILE_KEYS
-from penstock.plugins.spark.expressions import expressions
+from penstock.plugins.spark.delta_offsets import check_delta_offset, delta_partition
+from penstock.plugins.spark.delta_planner import DeltaPlanner
 from penstock.plugins.spark.file_planner import FilePlanner
 from penstock.plugins.spark.hadoop_files import folder_of
 from penstock.plugins.spark.source_config import (
+    DELTA,
     FORMAT,
     JDBC,
     PATH,
@@ -34,6 +36,9 @@ from penstock.sdk.frame_sources import (
     SourceTurnEnd,
 )
 from penstock.sdk.offsets import ChangedOffset, OffsetReader, SourceOffset, SourcePartition
+from penstock.sdk.sql_expressions import expressions
+
+Planner = FilePlanner | TablePlanner | DeltaPlanner
 
 
 class SparkSourceConnector(FrameSourceConnector):
@@ -71,16 +76,18 @@ class SparkSourceConnector(FrameSourceConnector):
         self._values = SPARK_SOURCE_CONFIG.parse(config)
         for key, message in self.validate(config):
             raise ConfigError(f"{key}: {message}", key=key)
-        self._planner: FilePlanner | TablePlanner = self._made(1)
+        self._planner: Planner = self._made(1)
 
-    def _made(self, tasks: int) -> FilePlanner | TablePlanner:
+    def _made(self, tasks: int) -> Planner:
         if self._values[FORMAT] == JDBC:
             return TablePlanner(self._config, self._values)
+        if self._values[FORMAT] == DELTA:
+            return DeltaPlanner(self._values)
         return FilePlanner(self._config, self._values, tasks)
 
     def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
         """As many as share the virtual buckets; one for a table, whose rows have an order."""
-        most = 1 if self._values[FORMAT] == JDBC else VIRTUAL_BUCKETS
+        most = 1 if self._values[FORMAT] in (JDBC, DELTA) else VIRTUAL_BUCKETS
         tasks = min(max_tasks, most)
         self._planner = self._made(tasks)
         return [{} for _ in range(tasks)]
@@ -112,6 +119,10 @@ class SparkSourceConnector(FrameSourceConnector):
             wanted = TablePlanner(config, values).partition
             for partition, offset in offsets:
                 _check_row_offset(wanted, partition, offset)
+            return True
+        if values[FORMAT] == DELTA:
+            for partition, offset in offsets:
+                check_delta_offset(delta_partition(values[PATH]), partition, offset)
             return True
         planner = FilePlanner(config, values, 1)
         return Altering(values[PATH], planner.number_of).altered(offsets)

@@ -32,7 +32,11 @@ DELAY: Final = "timestamp.delay.interval.ms"
 
 FILES: Final = ("text", "json", "csv", "parquet", "orc", "avro")
 JDBC: Final = "jdbc"
+DELTA: Final = "delta"
 MODES: Final = ("incrementing", "timestamp", "timestamp+incrementing", "bulk")
+TABLE_CHANGES: Final = "table.changes"
+FAIL: Final = "fail"
+SKIP: Final = "skip"
 REREAD: Final = "reread"
 IGNORE: Final = "ignore"
 
@@ -40,12 +44,12 @@ SPARK_SOURCE_CONFIG: Final = ConfigDef(
     ConfigKey(
         FORMAT,
         importance=Importance.HIGH,
-        validator=one_of(*FILES, JDBC),
+        validator=one_of(*FILES, JDBC, DELTA),
         doc="Spark's name of the format: text, json, csv, parquet, orc, or avro where its jar is "
-        "installed; or jdbc, with the jar of a driver. Options of the format are keys that begin "
-        "with format.options., such as format.options.url, format.options.dbtable or "
-        "format.options.query of jdbc.",
-        recommended=(*FILES, JDBC),
+        "installed; delta, with its jars; or jdbc, with the jar of a driver. Options of the format "
+        "are keys that begin with format.options., such as format.options.url, "
+        "format.options.dbtable or format.options.query of jdbc.",
+        recommended=(*FILES, JDBC, DELTA),
     ),
     ConfigKey(
         PATH,
@@ -53,7 +57,8 @@ SPARK_SOURCE_CONFIG: Final = ConfigDef(
         importance=Importance.HIGH,
         doc="The files to read: a folder with all its folders, or a pattern with *, ?, [ ] and "
         "{ }, as a URL of a file system that Spark has, or as a path that all executors share. "
-        "Names that begin with _ or . are left out, as Spark leaves them out.",
+        "Names that begin with _ or . are left out, as Spark leaves them out. For delta, the "
+        "folder of the table.",
     ),
     ConfigKey(
         TOPIC,
@@ -110,6 +115,14 @@ SPARK_SOURCE_CONFIG: Final = ConfigDef(
         "read it again from its beginning. ignore: go on in it after as many rows as were read, "
         "and leave a finished one alone; nor may a file be read that appears after others with "
         "greater names were read.",
+    ),
+    ConfigKey(
+        TABLE_CHANGES,
+        default=FAIL,
+        validator=one_of_ignoring_case(FAIL, REREAD, SKIP),
+        doc="For delta: what to do about a version that deletes or rewrites rows. fail: the task "
+        "fails, and names it. reread: what is rewritten comes again, with rows that did not "
+        "change; deletions show nowhere. skip: nothing of such a version is read.",
     ),
     ConfigKey(
         LIST_INTERVAL,
@@ -198,6 +211,8 @@ def wrong_settings(config: Mapping[str, str]) -> list[tuple[str, str]]:
     """What does not go together: key and what to do."""
     values, options = SPARK_SOURCE_CONFIG.parse(config), format_options(config)
     rows = values[FORMAT] == JDBC
+    if values[FORMAT] == DELTA:
+        return list(_wrong_for_delta(values, options))
     found = []
     for option in options:
         refused = REFUSED_ROWS if rows else REFUSED
@@ -205,6 +220,17 @@ def wrong_settings(config: Mapping[str, str]) -> list[tuple[str, str]]:
             advice = f"use {instead}" if instead else "leave it out"
             found.append((OPTIONS + option, f"this source decides what is read: {advice}"))
     return [*found, *(_wrong_mode(values, options) if rows else ())]
+
+
+def _wrong_for_delta(
+    values: Mapping[str, Any], options: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    for option in options:
+        yield OPTIONS + option, "a table of Delta's is read without options: leave it out"
+    if values[SCHEMA]:
+        yield SCHEMA, "a table of Delta's has its own columns: leave it out"
+    if any(special in values[PATH] for special in "*?[{"):
+        yield PATH, "one table is read, and no pattern: name its folder"
 
 
 def _wrong_mode(values: Mapping[str, Any], options: Mapping[str, str]) -> Iterator[tuple[str, str]]:

@@ -14,7 +14,6 @@ from penstock.plugins.databases.table_offsets import (
     RowOffset,
     table_partition,
 )
-from penstock.plugins.spark.expressions import expressions
 from penstock.plugins.spark.file_frames import explained, own_session
 from penstock.plugins.spark.row_reading import NUMBER, TIME, OrderedReading, WholeReading
 from penstock.plugins.spark.row_records import (
@@ -37,6 +36,7 @@ from penstock.plugins.spark.source_config import (
 from penstock.sdk.errors import ConfigError
 from penstock.sdk.frame_sources import FrameShare, SourceTurn
 from penstock.sdk.offsets import SourcePartition
+from penstock.sdk.sql_expressions import expressions
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

@@ -12,6 +12,7 @@ import time
 from collections.abc import Mapping
 from typing import Any, Final
 
+from penstock.runtime.config.sql_transforms import sql_aliases
 from penstock.runtime.errors import Conflict, NotFound, RequestError
 from penstock.runtime.running.context import Context
 from penstock.runtime.running.frame_runner import FrameRunner
@@ -21,6 +22,7 @@ from penstock.runtime.running.runner import Runner
 from penstock.runtime.running.runners import Runners
 from penstock.runtime.running.sink_runner import SinkRunner
 from penstock.runtime.running.source_runner import SourceRunner
+from penstock.runtime.running.sql_runners import SqlSinkRunner, SqlSourceRunner
 from penstock.runtime.states import State, Status, Target
 from penstock.runtime.stores.roster import Roster
 from penstock.runtime.validation.validation import Validator
@@ -138,7 +140,8 @@ class ConnectorControl:
             self._left_failed.add(name)
             self._show(name, State.FAILED, str(error))
             return
-        kind = _runner_class(plugin.cls)
+        sql = bool(sql_aliases(self._context.plugins, config))
+        kind = _runner_class(plugin.cls, sql=sql)
         definition = self._validator.definition(plugin, config)
         runner: Runner = kind(self._context, name, config, plugin, definition, failed=failed)
         if self._context.statuses.connector(name) is None:
@@ -192,7 +195,10 @@ class ConnectorControl:
             self._context.statuses.put_task(name, task, self._status(State.RESTARTING))
 
 
-def _runner_class(connector: type[Connector]) -> type[Runner]:
+def _runner_class(connector: type[Connector], *, sql: bool) -> type[Runner]:
+    """``sql``: whether a transform is Spark's to carry out."""
+    if sql and not issubclass(connector, FrameConnector):
+        return SqlSinkRunner if issubclass(connector, SinkConnector) else SqlSourceRunner
     if issubclass(connector, FrameConnector):
         return FrameRunner
     if issubclass(connector, FrameSourceConnector):

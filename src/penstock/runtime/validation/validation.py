@@ -9,6 +9,7 @@ from typing import Any
 from penstock.runtime.config.connector_config import SINK, SOURCE, sink_topic_errors
 from penstock.runtime.config.override_policy import clients_used
 from penstock.runtime.config.part_keys import VERSION, Parts
+from penstock.runtime.config.sql_transforms import sql_transform_errors
 from penstock.runtime.config.topic_creation import creation_keys
 from penstock.runtime.config.transaction_boundary import boundary_errors
 from penstock.runtime.config.version_ranges import as_range, is_wanted
@@ -135,6 +136,7 @@ class Validator:
 
     def _framework_errors(self, plugin: Plugin, config: Mapping[str, str]) -> list[tuple[str, str]]:
         errors = [*_version_errors(plugin, config), *self._parts.unknown(config)]
+        errors += sql_transform_errors(self._plugins, plugin, config)
         sink = issubclass(plugin.cls, SinkConnector)
         errors += self._rules.overrides.errors(config, clients_used(config, sink=sink))
         if not sink:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.plugins.spark.expressions import expressions
 from penstock.plugins.spark.sink import SparkSinkConnector
 from penstock.sdk.errors import ConfigError
+from penstock.sdk.sql_expressions import expressions
 
 
 def test_semicolons_separate_expressions() -> None:
