@@ -343,19 +343,26 @@ class Fleet:
                     self._place(ticket)
 
     def _move(self) -> None:
-        carriers = self._carriers.values()
-        idle = sum(c.own and c.link.bound and not c.tickets for c in carriers)
-        free = idle + (0 if any(c.late for c in carriers) else self._free())
-        for carrier in self._carriers.values():
-            for ticket in list(carrier.tickets.values()):
-                load = self._loads.of(ticket.task)
-                sharers = len(carrier.tickets) - 1
-                if should_move(load, own=carrier.own, sharers=sharers, free=free):
-                    self._loads.weigh(ticket.task, heavy=not carrier.own)
-                    carrier.link.book.finish(ticket.lease)
-                    carrier.link.tell()
-                    self.moves += 1
-                    free -= 1
+        for carrier, ticket in _to_move(self._carriers.values(), self._loads, self._free()):
+            self._loads.weigh(ticket.task, heavy=not carrier.own)
+            carrier.link.book.finish(ticket.lease)
+            carrier.link.tell()
+            self.moves += 1
+
+
+def _to_move(
+    carriers: Collection[Carrier], loads: Loads, unstarted: int
+) -> Iterator[tuple[Carrier, Ticket]]:
+    """Leases that weigh on others, as many as there are carriers free, or yet to be started."""
+    idle = sum(c.own and c.link.bound and not c.tickets for c in carriers)
+    free = idle + (0 if any(c.late for c in carriers) else unstarted)
+    for carrier in carriers:
+        for ticket in list(carrier.tickets.values()):
+            load = loads.of(ticket.task)
+            sharers = len(carrier.tickets) - 1
+            if should_move(load, own=carrier.own, sharers=sharers, free=free):
+                yield carrier, ticket
+                free -= 1
 
 
 def _running_long(tickets: Iterable[Ticket]) -> Iterator[str]:

@@ -42,7 +42,7 @@ def runner() -> Iterator[Any]:
     runner.context.scheduler.wake = MagicMock()
     runner.context.worker.__getitem__.return_value = 500
     runner._pause = MagicMock()
-    runner._offsets = OffsetReader  # type: ignore[method-assign]
+    runner._offsets = OffsetReader  # type: ignore[method-assign]  # knows of none
     runner._running = set()
     yield runner
     runner.context.scheduler.stop()
