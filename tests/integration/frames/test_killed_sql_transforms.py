@@ -57,7 +57,7 @@ def test_a_source_of_a_worker_killed_in_the_middle_of_turns(
     plain = {"value.converter.schemas.enable": "false"}
     worker.client.create(name, {**config, **made, **json, **plain})
     for part in (1, LINES // 6):
-        eventually(lambda: topics.end(name) > part, within=180, every=0.02)  # noqa: B023
+        eventually(lambda: topics.end(name) > part, within=180, every=0.02)  # noqa: B023 (called at once)
         worker.kill()
         assert topics.end(name) < LINES // 2, "it was killed too late to show anything"
         worker.start()
@@ -82,7 +82,7 @@ def test_a_sink_of_a_worker_killed_in_the_middle_of_turns(
     worker.client.create(name, {**config, **made})
     for part in (0, LINES // 6):
         eventually(
-            lambda: out.exists() and len(lines_of(out)) > part,  # noqa: B023
+            lambda: out.exists() and len(lines_of(out)) > part,  # noqa: B023 (called at once)
             within=180,
             every=0.02,
         )

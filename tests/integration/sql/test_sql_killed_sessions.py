@@ -91,7 +91,7 @@ def test_each_session_comes_out_once_by_killed_workers(
         whole = wanted(begin)
         for part in (0.05, 0.5):
             eventually(
-                lambda part=part: topics.end(sink) >= part * len(whole),  # type: ignore[misc]
+                lambda part=part: topics.end(sink) >= part * len(whole),  # type: ignore[misc]  # mypy: a lambda with a default
                 within=180,
                 what=f"{part:.0%} of the sessions",
             )

@@ -128,7 +128,7 @@ class DeltaPlanner:
         if start.version > latest + 1 or (start.snapshot and start.version > latest):
             raise UserError(
                 f"The table at {self._path} has version {latest}, and version {start.version} is "
-                "to be read: if it was made anew, stop the connector, set its offset to null, and "
+                "to be read: if it was made again, stop the connector, set its offset to null, and "
                 "resume it."
             )
         if start.snapshot:
