@@ -103,7 +103,7 @@ class GroupAdmin(OwnedAdmin):
         super().__init__(self._settings, logger=log)
         self._coordinators: AdminClient | None = None
         self._offsets: OffsetFetcher | None = None
-        self._reading = reader_settings(connection)
+        self._reading = {**reader_settings(connection), **KEEPS_BROKERS}
 
     def coordinators(self) -> AdminClient:
         """The client for requests to coordinators."""
