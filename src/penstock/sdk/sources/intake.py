@@ -151,6 +151,7 @@ class ThreadIntake(Intake):
     def take(self, most_rows: int, most_bytes: int) -> Polled:
         if self._raised:
             self._raised = False
+            self.busy = True  # before the thread says so: it is not dry in between
             self._resumed.set()
         self._wait_a_moment()
         taken: list[SourceRecord] = []
