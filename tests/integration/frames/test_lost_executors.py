@@ -113,3 +113,26 @@ def test_a_turn_into_files_and_a_stage_that_is_retried(
 def values_of(file: Path) -> list[str]:
     found = ParquetFile(file).read().column("value").to_pylist()
     return [value.decode() for value in found]
+
+
+def test_the_rules_of_stopping_and_of_crashes_on_a_cluster(
+    worker: WorkerProcess, topics: Topics, name: str, tmp_path: Path
+) -> None:
+    """Rule 6: a stop does not wait for a turn that hangs in an executor. Rules 1 and 10: once that
+    goes on, it commits nothing. Rule 8: a Python process that crashes fails nothing."""
+    made, gate = filled(topics, f"{name}-stopped"), tmp_path / "gate"
+    gate.touch()
+    worker.client.create(made, framed(made, python=f"hang-while {gate}"))
+    eventually(gate.with_suffix(".hung").exists, within=180, what="a turn that hangs")
+    worker.client.stop(made)
+    assert worker.client.status(made)["connector"]["state"] == "STOPPED"
+    gate.unlink()
+    worker.client.resume(made)
+    await_end(topics, made, gate.with_suffix(".hung"))
+    assert_each_once(Counter(topics.values(f"{made}-out")))
+
+    made, mark = filled(topics, f"{name}-crashed"), tmp_path / "crashed"
+    worker.client.create(made, framed(made, python=f"exit-once {mark}"))
+    await_end(topics, made, mark)
+    assert_each_once(Counter(topics.values(f"{made}-out")))
+    assert worker.client.status(made)["connector"]["state"] == "RUNNING"
