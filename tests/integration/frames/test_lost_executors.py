@@ -7,9 +7,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 from pyarrow.parquet import ParquetFile
 
+from files import lines_of
 from penstock.embedded import Java
 from sink_offsets import entry, in_group
 from spark_cluster import SparkCluster, spark_cluster
@@ -18,7 +20,7 @@ from waiting import eventually
 from worker_process import WorkerProcess
 
 pytestmark = [pytest.mark.heavy, pytest.mark.crowd]
-PARTITIONS, EACH = 3, 8000
+PARTITIONS, EACH, LINES = 3, 8000, 100_000
 SOON = 60
 """Seconds from the death of an executor to the end of all turns. It takes some ten of them."""
 
@@ -136,3 +138,65 @@ def test_the_rules_of_stopping_and_of_crashes_on_a_cluster(
     await_end(topics, made, mark)
     assert_each_once(Counter(topics.values(f"{made}-out")))
     assert worker.client.status(made)["connector"]["state"] == "RUNNING"
+
+
+def test_a_turn_of_a_source_that_spark_reads(
+    worker: WorkerProcess, spark: SparkCluster, topics: Topics, name: str, tmp_path: Path
+) -> None:
+    """Killed while files are read and their lines are produced: at first, and in the middle."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for part in range(2):
+        first = part * LINES
+        lines = "".join(f"{n}\n" for n in range(first, first + LINES))
+        (folder / f"{part}.txt").write_text(lines)
+    topics.create(name)
+    own = {"connector.class": "SparkSource", "format": "text", "topic": name, "tasks.max": "2"}
+    worker.client.create(name, {**own, "path": str(folder), "list.interval.ms": "500"})
+    for count in (1, LINES // 2):
+        eventually(lambda: topics.end(name) > count, within=180, every=0.02)  # noqa: B023 (called at once)
+        kill_one(spark)
+    eventually(lambda: topics.end(name) >= 2 * LINES, within=SOON, what="all lines", every=0.5)
+    (folder / "last.txt").write_text("last\n")
+    eventually(lambda: "last" in topics.values(name)[-10:], within=SOON, what="the last line")
+    found = Counter(topics.values(name))
+    assert len(found) == 2 * LINES + 1
+    assert set(found.values()) == {1}
+
+
+def test_a_turn_of_a_sink_with_a_step_of_spark_sql(
+    worker: WorkerProcess, spark: SparkCluster, topics: Topics, name: str, tmp_path: Path
+) -> None:
+    """Killed while records are read, computed and put."""
+    out = tmp_path / "out.txt"
+    topics.create(name)
+    topics.produce(name, (b"%d" % n for n in range(LINES)))
+    step = {"transforms": "sql", "transforms.sql.type": "SparkSql"}
+    step["transforms.sql.expression"] = "concat(value, '-', offset) AS value"
+    own = {"connector.class": "FileStreamSink", "file": str(out), "topics": name}
+    worker.client.create(name, {**own, **step})
+    for count in (0, LINES // 4):
+        eventually(
+            lambda: out.exists() and len(lines_of(out)) > count,  # noqa: B023 (called at once)
+            within=180,
+            every=0.02,
+        )
+        kill_one(spark)
+    ended = [entry(name, 0, topics.end(name))]
+    group = f"connect-{name}"
+    eventually(lambda: in_group(topics, group) == ended, within=SOON, what="the end", every=0.5)
+    assert lines_of(out) == [f"{n}-{n}" for n in range(LINES)]
+
+
+def kill_one(spark: SparkCluster) -> None:
+    """The executor whose Python processes have worked most."""
+    executors = eventually(spark.executors, within=120, what="executors")
+    max(executors, key=worked).kill()
+
+
+def worked(executor: psutil.Process) -> float:
+    try:
+        below = executor.children(recursive=True)
+        return sum(sum(each.cpu_times()[:2]) for each in below)
+    except psutil.NoSuchProcess:
+        return 0.0
