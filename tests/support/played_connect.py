@@ -60,6 +60,9 @@ class PlayedConnect:
         connector = {"state": state, "worker_id": "10.200.7.69:8083"}
         return {"name": name, "connector": connector, "tasks": [task], "type": "source"}
 
+    def metrics(self, name: str) -> Json:
+        raise ConnectApiError(404, "HTTP 404 Not Found")
+
     def topics(self, name: str) -> list[str]:
         if name not in self.used:
             raise ConnectApiError(403, "Topic tracking is disabled.")

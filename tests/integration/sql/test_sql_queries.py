@@ -152,6 +152,41 @@ def test_the_formats_delimited_and_kafka(typed: Typing, topics: Topics, name: st
 
 
 @pytest.mark.heavy
+def test_what_cannot_be_read_is_counted_and_told(typed: Typing, topics: Topics, name: str) -> None:
+    typed(
+        f"CREATE TABLE t (id INT PRIMARY KEY, n INT, l ARRAY<INT>, more INT) "
+        f"WITH (KAFKA_TOPIC='{name}', KEY_FORMAT='JSON', PARTITIONS=1);"
+        f"CREATE STREAM d (a VARCHAR, b INT) "
+        f"WITH (KAFKA_TOPIC='{name}-d', VALUE_FORMAT='DELIMITED', PARTITIONS=1);"
+    )
+    written(
+        topics,
+        name,
+        [
+            ("1", {"n": 5, "l": [1], "more": "x"}),
+            ("2", {"n": "x", "l": [1, "y"]}),
+            (None, {"n": 6}),
+            ("3", b"no JSON"),
+            ("4", None),
+        ],
+    )
+    written(topics, f"{name}-d", [(None, b"x,1"), (None, b"x"), (None, b"x,1,2"), (None, b"x,y")])
+    lost = (
+        f"Warning: 1 record of topic {name} skipped: the value is no JSON object.\n",
+        f"Warning: 1 field of topic {name} read as NULL: column N is no INTEGER.\n",
+        f"Warning: 1 field of topic {name} read as NULL: column L is no ARRAY<INTEGER>.\n",
+        f"Warning: 1 record of topic {name} skipped: a row of a table needs a key.\n",
+    )
+    told = typed("SELECT id, n, l FROM t ORDER BY id;")
+    assert "\n2 | null | [1, null]\n" in told
+    assert told.endswith("".join(lost) + "Query Completed\n"), "MORE is not asked for"
+    assert typed("SELECT COUNT(*) FROM t;").endswith(lost[0] + lost[3] + "Query Completed\n")
+    pushed = typed("SET 'auto.offset.reset'='earliest'; SELECT a, b FROM d EMIT CHANGES LIMIT 4;")
+    assert f"2 fields of topic {name}-d read as NULL: the value has not 2 columns." in pushed
+    assert f"1 field of topic {name}-d read as NULL: column B is no INTEGER." in pushed
+
+
+@pytest.mark.heavy
 def test_columns_are_inferred_from_a_sample(typed: Typing, topics: Topics, name: str) -> None:
     topics.create(name)
     schema = {

@@ -13,6 +13,7 @@ from penstock.sql.running.results import Rows, Stop
 from penstock.sql.running.session import Ran
 from penstock.sql.running.views import Skipped
 from penstock.sql.shell.output import Form, Output
+from penstock.sql.statements.types import ColumnDef, SqlType
 
 
 def interrupted() -> Iterator[Any]:
@@ -20,13 +21,13 @@ def interrupted() -> Iterator[Any]:
     raise KeyboardInterrupt
 
 
-def frame(**counts: int) -> MagicMock:
+def frame(**counts: tuple[int, ...]) -> MagicMock:
     """One whose plan has counted this much of each view."""
 
     def counted(name: str) -> MagicMock:
         option = MagicMock()
         option.isDefined.return_value = name in counts
-        option.get().getLong.return_value = counts.get(name, 0)
+        option.get().getLong.side_effect = counts.get(name, ()).__getitem__
         return option
 
     made = MagicMock()
@@ -39,10 +40,22 @@ def test_counts_are_added_up_by_topic() -> None:
     skipped.watch("a", Source("STREAM", "S", "s-topic", ()))
     skipped.watch("b", Source("STREAM", "T", "t-topic", ()))
     assert skipped.told() == []
-    skipped.count(frame(a=1, b=0))
+    skipped.count(frame(a=(1,), b=(0,)))
     assert skipped.told() == ["1 record of topic s-topic skipped: the value is no JSON object."]
-    skipped.count(frame(a=2))
+    skipped.count(frame(a=(2,)))
     assert skipped.told() == ["3 records of topic s-topic skipped: the value is no JSON object."]
+
+
+def test_fields_that_do_not_fit_and_rows_without_a_key_are_told_apart() -> None:
+    skipped = Skipped()
+    columns = (ColumnDef("ID", SqlType("INTEGER"), "PRIMARY KEY"), ColumnDef("N", SqlType("DATE")))
+    skipped.watch("a", Source("TABLE", "T", "t", columns), {"ID", "N"})
+    skipped.count(frame(a=(0, 1, 2), a_keys=(1,)))
+    assert skipped.told() == [
+        "1 field of topic t read as NULL: column ID is no INTEGER.",
+        "2 fields of topic t read as NULL: column N is no DATE.",
+        "1 record of topic t skipped: a row of a table needs a key.",
+    ]
 
 
 @pytest.mark.parametrize("form", list(Form))

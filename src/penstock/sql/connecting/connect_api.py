@@ -40,6 +40,9 @@ class Connect(Protocol):
     def status(self, name: str) -> Json:
         """States of the connector and its tasks."""
 
+    def metrics(self, name: str) -> Json:
+        """What the worker has counted since it began; Kafka Connect has no such thing."""
+
     def topics(self, name: str) -> list[str]:
         """The topics that it has used."""
 

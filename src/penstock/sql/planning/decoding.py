@@ -2,7 +2,7 @@
 
 A field of JSON is found whatever its case, as in ksqlDB: an object is read as a map from name to
 text, out of which each column is taken and cast. What cannot be read is NULL; a record whose value
-is no object at all is skipped, and counted (``UNREADABLE``).
+is no object at all is skipped, and counted (``misfits``, ``UNREADABLE_VALUE``).
 """
 
 # ruff: noqa: S608 - what is put into the text is written by `quoted` and `text`
@@ -17,6 +17,8 @@ from penstock.sql.planning.spark_types import quoted, spark_type, text
 from penstock.sql.statements.types import ColumnDef, SqlType
 
 MAP = "'map<string,string>'"
+CORRUPT = "penstock_corrupt"
+"""Of a value of DELIMITED that has more columns than were declared, or fewer: all of it."""
 WINDOW_START, WINDOW_END = "penstock_window_start", "penstock_window_end"
 RAW_COLUMNS = "key, value, partition, offset, timestamp, headers"
 KEY_TEXT, VALUE_TEXT = "penstock_key_text", "penstock_value_text"
@@ -92,8 +94,8 @@ def column_texts(source: Source) -> dict[str, str]:
     return {**declared, **pseudo}
 
 
-UNREADABLE = "count_if(value IS NOT NULL AND v IS NULL)"
-"""Of what ``parsed_of`` gives: how many records have a value that cannot be read at all."""
+UNREADABLE_VALUE = "value IS NOT NULL AND v IS NULL"
+"""Of what ``parsed_of`` gives: whether a record has a value that cannot be read at all."""
 
 
 def _records(source: Source, raw: str, *, latest: bool) -> str:
@@ -114,14 +116,15 @@ def _value(source: Source) -> str:
         return "w"
     if source.value_format == "DELIMITED":
         fields = ", ".join(f"{quoted(column.name)} STRING" for column in source.values)
-        options = f"map('sep', {text(source.delimiter)})"
+        fields = f"{fields}, {CORRUPT} STRING"
+        options = f"map('sep', {text(source.delimiter)}, 'columnNameOfCorruptRecord', '{CORRUPT}')"
         return f"from_csv(CAST(value AS STRING), {text(fields)}, {options})"
     if len(source.values) > 1:
         raise NotSupportedYet("VALUE_FORMAT 'KAFKA' with more than one column")
     return "value"
 
 
-def _object(json: str) -> str:
+def object_of(json: str) -> str:
     """A JSON object as a map; of one with its schema, the payload."""
     return _without_schema(f"from_json({json}, {MAP})")
 
@@ -150,7 +153,7 @@ def _column(source: Source, column: ColumnDef) -> str:
     if column.is_key:
         return _key_column(source, column)
     if source.has_objects:
-        return from_json(_field("v", column.name), column.type)
+        return from_json(field_of("v", column.name), column.type)
     if source.value_format == "DELIMITED":
         return _from_text(f"v.{quoted(column.name)}", column.type)
     return from_kafka("v", column.type)
@@ -166,7 +169,7 @@ def _key_column(source: Source, column: ColumnDef) -> str:
     if len(source.keys) > 1:
         if source.key_format not in OBJECTS:
             raise NotSupportedYet(f"KEY_FORMAT '{source.key_format}' with more than one column")
-        return from_json(_field(_object("k"), column.name), column.type)
+        return from_json(field_of(object_of("k"), column.name), column.type)
     if source.key_format == "KAFKA":
         return from_kafka("key", column.type)
     if source.key_format == "DELIMITED":
@@ -175,7 +178,7 @@ def _key_column(source: Source, column: ColumnDef) -> str:
     return from_json(unquoted, column.type)
 
 
-def _field(json_map: str, name: str) -> str:
+def field_of(json_map: str, name: str) -> str:
     """A field of an object, whatever its case; the first, if there are several."""
     same = f"filter(map_entries({json_map}), e -> upper(e.key) = {text(name.upper())})"
     return f"try_element_at({same}, 1).value"
@@ -184,7 +187,7 @@ def _field(json_map: str, name: str) -> str:
 def from_json(json: str, kind: SqlType) -> str:
     """A value out of the JSON text of a field; the text of a JSON string has no quotes."""
     if kind.name == "STRUCT":
-        fields = (f"{text(n)}, {from_json(_field('s', n), each)}" for n, each in kind.fields)
+        fields = (f"{text(n)}, {from_json(field_of('s', n), each)}" for n, each in kind.fields)
         made = f"named_struct({', '.join(fields)})"
         # A lambda names the parsed object, so that it is written out once and not per field.
         parsed = f"transform(array(from_json({json}, {MAP})), s -> {made})"

@@ -10,7 +10,7 @@ from penstock.sql.errors import NotSupportedYet, StatementError, nearest
 from penstock.sql.planning.expressions import Expressions, children, is_aggregate
 from penstock.sql.planning.spark_types import quoted
 from penstock.sql.statements import expressions as ex
-from penstock.sql.statements.queries import Item, Query, Relation
+from penstock.sql.statements.queries import Item, Join, Query, Relation
 
 FindSource = Callable[[str], Source]
 
@@ -21,6 +21,8 @@ class Plan:
 
     text: str = ""
     views: dict[str, Source] = field(default_factory=dict)
+    columns: dict[str, frozenset[str]] = field(default_factory=dict)
+    """Of each view those that the query is about."""
 
 
 def planned(query: Query, find: FindSource) -> Plan:
@@ -58,11 +60,12 @@ class _Planner:
         self._check_columns(query, sources)
         writer = Expressions(_texts(sources), self.write)
         items = ", ".join(self._items(query, sources, writer))
+        used = None if any(map(_has_star, query.items)) else {c.name for c in _columns_of(query)}
         return " ".join(
             [
                 f"SELECT {'DISTINCT ' if query.distinct else ''}{items}",
-                f"FROM {self._relation(query.relation)}",
-                *(self._join(join, writer) for join in query.joins),
+                f"FROM {self._relation(query.relation, used)}",
+                *(self._join(join, writer, used) for join in query.joins),
                 *_clauses(query, writer),
             ]
         )
@@ -81,7 +84,8 @@ class _Planner:
     def _source(self, relation: Relation) -> Source | None:
         return self._find(relation.source) if isinstance(relation.source, str) else None
 
-    def _relation(self, relation: Relation) -> str:
+    def _relation(self, relation: Relation, used: set[str] | None) -> str:
+        """``used`` are names of columns; None for all."""
         alias = quoted(self._alias(relation))
         source = self._source(relation)
         if source is None:
@@ -89,10 +93,13 @@ class _Planner:
             return f"({self.write(relation.source)}) AS {alias}"
         view = f"penstock_{len(self._plan.views)}"
         self._plan.views[view] = source
+        names = {column.name for column in source.columns}
+        self._plan.columns[view] = frozenset(names if used is None else names & used)
         return f"{view} AS {alias}"
 
-    def _join(self, join, writer: Expressions) -> str:  # type: ignore[no-untyped-def] # queries.Join
-        return f"{join.kind} JOIN {self._relation(join.relation)} ON {writer.write(join.on)}"
+    def _join(self, join: Join, writer: Expressions, used: set[str] | None) -> str:
+        joined = self._relation(join.relation, used)
+        return f"{join.kind} JOIN {joined} ON {writer.write(join.on)}"
 
     def _check_columns(self, query: Query, sources: Mapping[str, Source | None]) -> None:
         """Where all columns are known, one that is not is refused with the nearest."""
@@ -120,6 +127,10 @@ class _Planner:
                 name = quoted(_name(item, number))
                 found.append(f"{writer.write(item.expression)} AS {name}")
         return found
+
+
+def _has_star(item: Item) -> bool:
+    return isinstance(item.expression, ex.Star)
 
 
 def _name(item: Item, number: int) -> str:

@@ -70,7 +70,8 @@ def last_rows(plan: PersistentPlan, records: str, partitions: Sequence[int]) -> 
         f"{bad(ERROR)} AS {BAD}",
     ]
     rows = judged(plan, records, [KEY_TEXT] if avro else [])
-    keyed = f"SELECT *, {', '.join(columns)} FROM ({rows}) WHERE penstock_key IS NOT NULL"
+    there = f"penstock_key IS NOT NULL OR {ERROR} IS NOT NULL"
+    keyed = f"SELECT *, {', '.join(columns)} FROM ({rows}) WHERE {there}"
     same = f"{TASK}, {ERROR}, {BAD}, {ROW_KEY}"
     made = [f"max_by({each}, {PLACE}) AS {each}" for each in (GROUP, KEPT_ROW, TIME)]
     made += [f"max({PLACE}) AS {PLACE}", f"{latest_times(partitions)} AS {TIMES}"]

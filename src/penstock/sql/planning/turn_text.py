@@ -19,18 +19,25 @@ from penstock.sql.catalog.source import AVRO, Source
 from penstock.sql.planning.decoding import (
     RAW_COLUMNS,
     TEXTS,
+    UNREADABLE_VALUE,
     column_texts,
     parsed_of,
     text_columns,
 )
 from penstock.sql.planning.encoding import Cell, enveloped, key_of, value_of
+from penstock.sql.planning.misfits import KEYLESS, told_misfits
 from penstock.sql.planning.persistent import LEFT, RIGHT, Output, PersistentPlan
 from penstock.sql.planning.spark_types import quoted, spark_type, text
 from penstock.sql.planning.troubles import either
 
 TIME, JOIN_KEY = "penstock_time", "penstock_join_key"
 ERROR, PASSES = "penstock_error", "penstock_passes"
+MISFIT = "penstock_misfit"
+"""What of the record cannot be read as the column that it is for."""
 PARTITION, OFFSET = "penstock_partition", "penstock_offset"
+ONCE = "'penstock_once', spark_partition_id()"
+"""With this in it, Spark takes a struct for one that could be another each time it is computed. So
+it computes it once, where else it would read a column again for each mention of it."""
 RECORD = {
     "penstock_task": "task",
     "penstock_key": "key",
@@ -106,7 +113,7 @@ def judged(plan: PersistentPlan, records: str, more: list[str] | None = None) ->
 def _kept(plan: PersistentPlan) -> str:
     """A table has a row for each change: a tombstone where the row does not pass."""
     if plan.source.kind == "TABLE":
-        return "penstock_key IS NOT NULL"
+        return f"(penstock_key IS NOT NULL OR {ERROR} IS NOT NULL)"
     return f"penstock_value IS NOT NULL AND ({PASSES} OR {ERROR} IS NOT NULL)"
 
 
@@ -127,11 +134,12 @@ def _left(plan: PersistentPlan, records: str, more: list[str] | None = None) -> 
     texts = column_texts(source)
     record = [f"{name} AS {inner}" for inner, name in RECORD.items()]
     record += ["timestamp", *(more or [])]
-    unreadable = "value IS NOT NULL AND v IS NULL" if source.has_objects else "FALSE"
+    unreadable = UNREADABLE_VALUE if source.has_objects else "FALSE"
     columns = [
         *record,
         f"{texts['ROWTIME']} AS {TIME}",
         f"({unreadable}) AS penstock_unreadable",
+        f"{told_misfits(source, _used(plan, LEFT))} AS {MISFIT}",
         f"{_struct(plan, LEFT, texts)} AS {LEFT}",
     ]
     return f"SELECT {', '.join(columns)} FROM ({parsed})"
@@ -139,21 +147,30 @@ def _left(plan: PersistentPlan, records: str, more: list[str] | None = None) -> 
 
 def _right(plan: PersistentPlan, left: str, table: Source, more: list[str]) -> str:
     """The columns of the table beside those of the stream; NULL where it has no row."""
-    kept = [*RECORD, TIME, "penstock_unreadable", LEFT, *more]
+    kept = [*RECORD, TIME, "penstock_unreadable", MISFIT, LEFT, *more]
     renamed = [f"{name} AS {plain}" for plain, (name, _) in TABLE_COLUMNS.items()]
     headers = "CAST(NULL AS array<struct<key:string,value:binary>>) AS headers"
     raw = f"SELECT {', '.join([*renamed, headers, *kept])} FROM ({left})"
     parsed = parsed_of(table, f"({raw})", latest=False, more=kept)
     struct = _struct(plan, RIGHT, column_texts(table))
     found = "value IS NOT NULL"
-    columns = [*kept, f"({found}) AS penstock_found", f"CASE WHEN {found} THEN {struct} END"]
-    return f"SELECT {', '.join(columns)} AS {RIGHT} FROM ({parsed})"
+    misfit = told_misfits(table, _used(plan, RIGHT), of=f" in table {table.name}")
+    columns = [
+        *(each for each in kept if each != MISFIT),
+        f"coalesce({MISFIT}, {misfit}) AS {MISFIT}",
+        f"({found}) AS penstock_found",
+        f"CASE WHEN {found} THEN {struct} END AS {RIGHT}",
+    ]
+    return f"SELECT {', '.join(columns)} FROM ({parsed})"
 
 
 def _struct(plan: PersistentPlan, side: str, texts: dict[str, str]) -> str:
-    used = sorted(name for of, name in plan.used if of == side)
-    fields = [f"{text(name)}, {texts[name]}" for name in used] or ["'penstock_none', 1"]
-    return f"named_struct({', '.join(fields)})"
+    fields = [f"{text(name)}, {texts[name]}" for name in _used(plan, side)]
+    return f"named_struct({', '.join([*fields, ONCE])})"
+
+
+def _used(plan: PersistentPlan, side: str) -> list[str]:
+    return sorted(name for of, name in plan.used if of == side)
 
 
 # What is wrong with a row, and whether it passes.
@@ -162,7 +179,8 @@ def _struct(plan: PersistentPlan, side: str, texts: dict[str, str]) -> str:
 def _wrong(plan: PersistentPlan) -> str:
     """Before the join: whether nothing can be looked up for this row."""
     trouble = plan.join.key_trouble if plan.join else ""
-    return f"({either('penstock_unreadable', f'({TIME} IS NULL)', trouble)})"
+    misfit = f"({MISFIT} IS NOT NULL)"
+    return f"({either('penstock_unreadable', misfit, f'({TIME} IS NULL)', trouble)})"
 
 
 def _error(plan: PersistentPlan) -> str:
@@ -171,6 +189,7 @@ def _error(plan: PersistentPlan) -> str:
     timeless = f"{TIME} IS NULL" if plan.source.timestamp else ""
     trouble = plan.join.key_trouble if plan.join else ""
     cases = {
+        KEYLESS: "penstock_key IS NULL" if plan.source.kind == "TABLE" else "",
         plan.source.unreadable: "penstock_unreadable",
         f"there is no time in column {plan.source.timestamp}": _both(there, timeless),
         "Error computing the key of the join": _both(there, trouble),
@@ -178,6 +197,7 @@ def _error(plan: PersistentPlan) -> str:
         **_column_errors(plan),
     }
     told = [f"WHEN {when} THEN {text(what)}" for what, when in cases.items() if when]
+    told.append(f"WHEN {MISFIT} IS NOT NULL THEN {MISFIT}")
     return f"CASE {' '.join(told)} END"
 
 

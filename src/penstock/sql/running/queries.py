@@ -68,8 +68,9 @@ def _once(home: Home, spark: SparkSession, plan: Plan, skipped: Skipped) -> Data
     for name, source in plan.views.items():
         home.refuse_closed(source.topic)
         span = reading.beginnings(admin, source.topic), reading.ends(admin, source.topic)
-        skipped.watch(name, source)
-        view(home, spark, name, source, span, latest=source.kind == "TABLE")
+        columns, latest = plan.columns[name], source.kind == "TABLE"
+        skipped.watch(name, source, columns)
+        view(home, spark, name, source, span, latest=latest, columns=columns)
     return analysed(spark, plan.text)
 
 
@@ -143,7 +144,7 @@ def _push(home: Home, query: Query, properties: Mapping[str, str]) -> Rows:
     view(home, spark, name, source, (ends, ends), latest=False)
     schema = _schema(analysed(spark, plan.text))
     skipped, stop = Skipped(), Stop()
-    skipped.watch(name, source)
+    skipped.watch(name, source, plan.columns[name])
     rows = _Changes(home, spark, plan, stop, skipped).since(begin)
     note = "Limit Reached" if limit is not None else "Query terminated"
     chosen = rows if limit is None else _first(rows, limit)
@@ -172,7 +173,8 @@ class _Changes:
             if ends == at:
                 self.stop.wait(PAUSE_SECONDS)
                 continue
-            view(self.home, self.spark, name, source, (at, ends), latest=False)
+            columns = self.plan.columns[name]
+            view(self.home, self.spark, name, source, (at, ends), latest=False, columns=columns)
             frame = analysed(self.spark, self.plan.text)
             yield from _fetched(frame, self.stop, self.skipped, _told(self.plan))
             at = ends

@@ -146,14 +146,15 @@ def facts(home: Home, query: PersistentQuery, plan: str) -> Result:
         "Sources": ", ".join(query.reads),
         "Sink": f"{query.sink.name} (topic {query.sink.topic})",
         "Status": _words(states),
-        "Lag": _lag_words(lag := _lag(home, query)),
+        "Lag": _record_words(lag := _lag(home, query)),
+        "Skipped": _record_words(skipped := _skipped(home.connect, query.id)),
     }
     if note := _outdated(home, query):
         lines["Note"] = note
     text = "\n".join(f"{key:<21}: {value}" for key, value in lines.items())
     trace = _trace(home.connect, query.id)
     told = {**_lasting(query, states), "sources": list(query.reads), "executionPlan": plan}
-    told |= {"lag": lag}
+    told |= {"lag": lag, "skipped": skipped}
     shown = "\n\n".join(filter(None, (text, trace, plan)))
     return Result({"@type": "queryDescription", "queryDescription": told}, (Lines(shown),))
 
@@ -173,10 +174,19 @@ def _lag(home: Home, query: PersistentQuery) -> int | None:
     return sum(end - done.get(p, begin.get(p, 0)) for p, end in ends.items())
 
 
-def _lag_words(lag: int | None) -> str:
-    if lag is None:
+def _skipped(connect: Connect, id_: str) -> int | None:
+    """How many records it has skipped since its worker began; None if that is not known."""
+    try:
+        tasks = connect.metrics(id_)["tasks"]
+    except PenstockError:
+        return None
+    return sum(int(task["errors"]["skipped"]) for task in tasks)
+
+
+def _record_words(count: int | None) -> str:
+    if count is None:
         return "unknown"
-    return f"{lag} record{'' if lag == 1 else 's'}"
+    return f"{count} record{'' if count == 1 else 's'}"
 
 
 def _outdated(home: Home, query: PersistentQuery) -> str:

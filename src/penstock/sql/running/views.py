@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,8 @@ from penstock.engine.driver.turn_faults import for_people, unavailable
 from penstock.sql.catalog.source import Source
 from penstock.sql.errors import StatementError
 from penstock.sql.persistent.avro_stages import with_texts
-from penstock.sql.planning.decoding import UNREADABLE, columns_of, parsed_of
+from penstock.sql.planning.decoding import UNREADABLE_VALUE, columns_of, parsed_of
+from penstock.sql.planning.misfits import KEYLESS, misfits
 from penstock.sql.running import reading
 from penstock.sql.running.home import Home
 from penstock.sql.running.results import Stop
@@ -30,21 +31,38 @@ def view(
     *,
     latest: bool,
     tombstones: bool = False,
+    columns: Iterable[str] = (),
 ) -> None:
-    """Make the view ``name`` of a range of a source's topic; see ``decoding``."""
+    """Make the view ``name`` of a range of a source's topic; see ``decoding``.
+
+    ``columns`` are those of which it is counted what does not fit.
+    """
     raw, parsed = f"{name}_raw", f"{name}_parsed"
     records = reading.frame(spark, home.connection(), source.topic, *span)
-    with_texts(records, source, home.registry).createOrReplaceTempView(raw)
-    watched(spark, parsed_of(source, raw, latest=latest), name).createOrReplaceTempView(parsed)
+    texts = with_texts(records, source, home.registry)
+    if latest:
+        texts = _counting(texts, f"{name}_keys", {"keyless": "key IS NULL"})
+    texts.createOrReplaceTempView(raw)
+    watched(spark, parsed_of(source, raw, latest=latest), name, source, columns)
     text = columns_of(source, parsed, tombstones=tombstones)
     analysed(spark, text).createOrReplaceTempView(name)
 
 
-def watched(spark: SparkSession, parsed: str, name: str) -> DataFrame:
-    """The frame of parsed records, which counts as it is read what cannot be."""
+def watched(
+    spark: SparkSession, parsed: str, name: str, source: Source, columns: Iterable[str]
+) -> None:
+    """Make the view of parsed records, which counts as it is read what cannot be."""
+    conditions = {"unreadable": UNREADABLE_VALUE, **misfits(source, columns)}
+    counting = _counting(analysed(spark, parsed), name, conditions)
+    counting.createOrReplaceTempView(f"{name}_parsed")
+
+
+def _counting(frame: DataFrame, name: str, conditions: Mapping[str, str]) -> DataFrame:
+    """The same; while it is read, it is counted how many rows these conditions hold for."""
     from pyspark.sql.functions import expr
 
-    return analysed(spark, parsed).observe(name, expr(UNREADABLE).alias("unreadable"))
+    counts = (f"count_if({each}) AS c{n}" for n, each in enumerate(conditions.values()))
+    return frame.observe(name, *map(expr, counts))
 
 
 def analysed(spark: SparkSession, text: str) -> DataFrame:
@@ -72,28 +90,32 @@ def spark_errors(stop: Stop) -> Iterator[None]:
 
 
 class Skipped:
-    """How many records of which topic a query could not read, as far as it has read."""
+    """What a query could not read of which topic, as far as it has read."""
 
     def __init__(self) -> None:
-        self._sources: dict[str, Source] = {}
+        self._told: dict[str, list[tuple[str, str]]] = {}
         self._counts: dict[tuple[str, str], int] = {}
 
-    def watch(self, name: str, source: Source) -> None:
-        """Know what a view is of."""
-        self._sources[name] = source
+    def watch(self, name: str, source: Source, columns: Iterable[str] = ()) -> None:
+        """Know what a view is of: as ``view`` was told."""
+        lost, topic = f"of topic {source.topic} skipped: ", source.topic
+        fields = [f"of topic {topic} read as NULL: {each}" for each in misfits(source, columns)]
+        one = [("record", lost + source.unreadable), *(("field", each) for each in fields)]
+        self._told[name] = one
+        self._told[f"{name}_keys"] = [("record", lost + KEYLESS)]
 
     def count(self, frame: DataFrame) -> None:
         """Add what a frame has come across; call it when the frame has been read."""
         found = frame._jdf.queryExecution().observedMetrics()
-        for name, source in self._sources.items():
-            row, kind = found.get(name), (source.topic, source.unreadable)
-            if row.isDefined():
-                self._counts[kind] = self._counts.get(kind, 0) + int(row.get().getLong(0))
+        for name, kinds in self._told.items():
+            row = found.get(name)
+            for number, kind in enumerate(kinds if row.isDefined() else ()):
+                self._counts[kind] = self._counts.get(kind, 0) + int(row.get().getLong(number))
 
     def told(self) -> Sequence[str]:
-        """A sentence per topic that has such records."""
+        """A sentence for each kind of them."""
         return [
-            f"{count} record{'' if count == 1 else 's'} of topic {topic} skipped: {why}."
-            for (topic, why), count in self._counts.items()
+            f"{count} {what}{'' if count == 1 else 's'} {told}."
+            for (what, told), count in self._counts.items()
             if count
         ]
