@@ -61,9 +61,36 @@ def test_a_join_that_cannot_be_is_told(spark: SparkSession, case: dict[str, Any]
     assert case["says"] in str(caught.value)
 
 
+def case_of(wanted: str) -> dict[str, Any]:
+    """The case of that title."""
+    (found,) = [case for case in CASES if case["title"] == wanted]
+    return found
+
+
+def test_a_table_that_is_read_again_leaves_the_other(spark: SparkSession, tmp_path: Path) -> None:
+    turns = PairTurns(spark, case_of("rows that both tables have"), tmp_path)
+    turns.run([["k", {"x": 1}], ["m", {"x": 2}]], [["k", {"y": 1}], ["m", {"y": 1}]])
+    turns.offsets["a", 0] = 0
+    assert [*map(shown, turns.run([["k", {"x": 5}]]))] == [["k", {"X": 5, "Y": 1}]]
+    out = turns.run([], [["m", {"y": 2}], ["k", {"y": 2}]])
+    assert sorted(map(shown, out)) == [["k", {"X": 5, "Y": 2}], ["m", None]], "m was not read again"
+
+
+def test_streams_that_are_read_again_are_joined_again(spark: SparkSession, tmp_path: Path) -> None:
+    turns = PairTurns(spark, case_of("a left join waits until no row can come any more"), tmp_path)
+    turns.run([["k", {"x": 1}]], [["k", {"y": 1}, 90_000], ["n", {"y": 2}]])
+    assert turns.stored() == 1
+    turns.offsets = {("a", 0): 0, ("b", 0): 0}
+    assert [*map(shown, turns.run([["k", {"x": 1}]], [["k", {"y": 1}]]))] == [
+        ["k", {"X": 1, "Y": 1}]
+    ]
+    assert turns.stored() == 2, "what was kept before is deleted"
+
+
+@pytest.mark.parametrize("title", ["rows that are near enough", "rows that both tables have"])
 def test_a_large_turn_over_one_partition_needs_no_shuffle(
-    spark: SparkSession, tmp_path: Path
+    spark: SparkSession, tmp_path: Path, title: str
 ) -> None:
-    query = query_of(spark, CASES[0])
+    query = query_of(spark, case_of(title))
     frame = records(spark, query.sources[0].topic, []).coalesce(1)
     refuse_shuffles(QueryTurns(query, str(tmp_path)).build(frame, FrameTurn("Q", ())))

@@ -47,7 +47,8 @@ class Mark:
     offsets: Mapping[int, int] = field(default_factory=dict)
     times: Mapping[int, int] = field(default_factory=dict)
     clocks: Mapping[int, int] = field(default_factory=dict)
-    """Of a join of streams: the time that each lane of partitions has come to."""
+    """Of a join of streams: the time that each lane of partitions has come to. Of one of tables:
+    how often each side was begun again."""
 
     @property
     def newest(self) -> int:
@@ -56,8 +57,11 @@ class Mark:
 
     def begun(self, ranges: Sequence[TopicRange]) -> Mark:
         """The mark that a turn over these goes on from."""
-        back = any(r.start < self.offsets.get(r.partition, r.start) for r in ranges)
-        return Mark(self.epoch + 1) if back else self
+        return Mark(self.epoch + 1) if self.repeated(ranges) else self
+
+    def repeated(self, ranges: Sequence[TopicRange]) -> set[int]:
+        """The partitions of which rows are in what is kept that are read again."""
+        return {r.partition for r in ranges if r.start < self.offsets.get(r.partition, r.start)}
 
     def ended(self, ranges: Sequence[TopicRange], times: Mapping[int, int]) -> Mark:
         """The mark after that turn, in which rows up to ``times`` were read."""

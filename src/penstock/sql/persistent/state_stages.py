@@ -49,11 +49,16 @@ class StateAccess:
 
     def begin(self, index: Index | None = None) -> tuple[GroupState, Mark]:
         """The state, read to its end, and the mark that the turn goes on from."""
-        store = opened(store_root(self.root) / self.store / "groups")
         if isinstance(self.window, SessionWindow):
             index = by_group
+        state, mark = self.read(index)
+        return state, mark.begun(self.ranges)
+
+    def read(self, index: Index | None = None) -> tuple[GroupState, Mark]:
+        """The state, read to its end, and the mark after the last turn."""
+        store = opened(store_root(self.root) / self.store / "groups")
         state = GroupState(store, self.topic, index)
-        return state, state.catch_up().begun(self.ranges)
+        return state, state.catch_up()
 
 
 @dataclass(frozen=True)

@@ -1,22 +1,25 @@
-"""The stage of a join of two tables: of each key, the rows that both sides have."""
+"""The stage of a join of two tables: of each key, the rows that both sides have.
+
+If the offsets of one topic are set back, what was kept of that side does not count any more; the
+other side stays.
+"""
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
-from penstock.sql.persistent.group_state import MARK
+from penstock.sql.persistent.group_state import MARK, Mark
 from penstock.sql.persistent.pair_rows import Record
 from penstock.sql.persistent.pair_stages import Arrivals, Arrived, Out, PairAccess
-from penstock.sql.persistent.state_stages import MOST_DELETED
 from penstock.sql.planning.join_window import LEFT_SIDE, RIGHT_SIDE
 
 SIDES = (LEFT_SIDE, RIGHT_SIDE)
-HEAD = struct.Struct(">?q")
-"""Of a side: whether it has a row, and its time."""
+HEAD = struct.Struct(">?qI")
+"""Of a side: whether it has a row, its time, and how often the side was begun again."""
 FLAG_BYTES = 1
 """Before the sides: whether the row had come out. SQL writes it, which knows."""
 
@@ -27,6 +30,8 @@ class Row:
 
     sides: list[Record | None] = field(default_factory=lambda: [None, None])
     times: list[int] = field(default_factory=lambda: [0, 0])
+    begun: Sequence[int] = (0, 0)
+    """How often each side was begun again."""
     shown: bool = False
     is_kept: bool = False
     """Whether the state has it."""
@@ -53,19 +58,21 @@ class Row:
 
     def _side(self, side: int) -> bytes:
         record, there = self.sides[side], self.has(side)
-        head = HEAD.pack(there, self.times[side])
+        head = HEAD.pack(there, self.times[side], self.begun[side])
         return head + record.packed() if record is not None and there else head
 
     @staticmethod
-    def unpacked(stored: bytes) -> Row:
-        """The reverse, with the flag."""
-        row, rest = Row(shown=stored[:FLAG_BYTES] == b"\x01", is_kept=True), stored[FLAG_BYTES:]
+    def unpacked(stored: bytes, begun: Sequence[int]) -> Row:
+        """The reverse, with the flag; without a side that was begun again since."""
+        flag, rest = stored[:FLAG_BYTES], stored[FLAG_BYTES:]
+        row = Row(begun=begun, shown=flag == b"\x01", is_kept=True)
         for side in SIDES:
-            there, time = HEAD.unpack_from(rest)
+            there, time, then = HEAD.unpack_from(rest)
             rest = rest[HEAD.size :]
             if there:
                 _, record, rest = Record.unpacked(rest)
-                row.put(side, record, time)
+                if then == begun[side]:
+                    row.put(side, record, time)
         return row
 
 
@@ -79,7 +86,8 @@ class JoinTables:
     schema: pa.Schema
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        state, mark = self.access.state.begin()
+        state, mark = self.access.state.read()
+        begun = self._begun(mark)
         arrivals = Arrivals.of(batches)
         out = Out(arrivals.task, self.schema)
         changes: dict[bytes, list[Arrived]] = {}
@@ -91,15 +99,18 @@ class JoinTables:
         keys = [mark.row_key(key) for key in changes]
         kept = zip(keys, state.found(keys), changes.values(), strict=True)
         for key, stored, changed in kept:
-            row = Row() if stored is None else Row.unpacked(stored)
+            row = Row(begun=begun) if stored is None else Row.unpacked(stored, begun)
             for each in changed:
                 row.put(each.side, each.record, each.time or 0)
             yield from self._changed(key, row, out)
-        for key in state.outdated(mark, None, MOST_DELETED):
-            yield from out.note(key, None)
         ended = mark.ended(self.access.state.ranges, arrivals.latest())
-        yield from out.note(MARK, ended.packed())
+        yield from out.note(MARK, replace(ended, clocks=dict(enumerate(begun))).packed())
         yield from out.rest()
+
+    def _begun(self, mark: Mark) -> Sequence[int]:
+        """How often each side was begun again, this turn included."""
+        again = {number % 2 for number in mark.repeated(self.access.state.ranges)}
+        return [mark.clocks.get(side, 0) + (side in again) for side in SIDES]
 
     def _changed(self, key: bytes, row: Row, out: Out) -> Iterator[pa.RecordBatch]:
         note = row.packed()

@@ -138,9 +138,11 @@ class Joining:
             join_window(self._join.within) if self._join.within else None,
         )
         written = sides[RIGHT_SIDE if self._join.kind == "RIGHT" else LEFT_SIDE]
-        if self._join.kind == "FULL":
+        if self._join.kind == "FULL" or left.kind == "TABLE":
+            # Of a row that is there no more, either side may be all that is left.
             written = ex.Call("COALESCE", sides)
-        elif columns := _columns(sides):
+        columns = _columns(sides)
+        if self._join.kind != "FULL" and columns:
             return Joined(None, pairing, columns, written)
         return Joined(None, pairing, (written,), written, row_key=written)
 

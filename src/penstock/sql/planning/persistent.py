@@ -150,6 +150,11 @@ class _Planner:
             raise StatementError(f"Both sides of the join are called {alias}: name one with AS.")
         self._sources[RIGHT], self._aliases[RIGHT] = right, alias
         refuse_kinds(left, right, join)
+        if left.kind == "TABLE" and self._query.partition_by:
+            raise StatementError(
+                "PARTITION BY does not go with a join of tables: what comes out is a table, whose "
+                "key is theirs."
+            )
         if left.kind == right.kind and self._query.group_by:
             raise NotSupportedYet(
                 f"aggregates over a join of two {left.kind.lower()}s: write the join into a "
