@@ -20,11 +20,13 @@ from penstock.sql.planning.aggregate_text import JSON_OPTIONS, record
 from penstock.sql.planning.decoding import RAW_COLUMNS, column_texts, parsed_of
 from penstock.sql.planning.encoding import key_of
 from penstock.sql.planning.joins import LEFT, RIGHT, Pairing
+from penstock.sql.planning.misfits import told_misfits
 from penstock.sql.planning.persistent import PersistentPlan
 from penstock.sql.planning.spark_types import text
 from penstock.sql.planning.turn_text import (
     ERROR,
     JOIN_KEY,
+    MISFIT,
     PAIR_ERROR,
     PAIR_TIME,
     PAIRED,
@@ -36,6 +38,7 @@ from penstock.sql.planning.turn_text import (
     encoded_value,
     judged,
     timestamp_of,
+    used_columns,
 )
 
 SIDE, SIDE_ERROR, GIVEN = "penstock_side", "penstock_side_error", "penstock_given"
@@ -99,8 +102,10 @@ def _side(plan: PersistentPlan, number: int, records: str, more: list[str]) -> s
     # A tombstone has no column that could be its time.
     time = f"CASE WHEN value IS NULL THEN unix_millis(timestamp) ELSE {texts['ROWTIME']} END"
     kept = [*RAW_COLUMNS.split(", "), *more]
+    misfit = told_misfits(form, used_columns(plan, side))
     rows = (
         f"SELECT {', '.join(kept)}, ({unreadable}) AS penstock_unreadable, {time} AS {TIME}, "
+        f"{misfit} AS {MISFIT}, "
         f"{column_struct(plan, side, texts)} AS {side} FROM ({parsed})"
     )
     there, trouble = "value IS NOT NULL", pairing.key_troubles[number]
@@ -115,7 +120,7 @@ def _side(plan: PersistentPlan, number: int, records: str, more: list[str]) -> s
     columns = {
         JOIN_KEY: f"CAST(CASE WHEN {pairing.keys[number]} IS NOT NULL THEN {key} END AS BINARY)",
         TIME: TIME,
-        SIDE_ERROR: f"CASE {told} END",
+        SIDE_ERROR: f"CASE {told} WHEN {there} THEN {MISFIT} END",
     }
     named = ", ".join(f"{each} AS {name}_{number}" for name, each in columns.items())
     return f"SELECT {', '.join(kept)}, {named} FROM ({rows})"

@@ -142,7 +142,7 @@ def _left(plan: PersistentPlan, records: str, more: list[str] | None = None) -> 
         *record,
         f"{texts['ROWTIME']} AS {TIME}",
         f"({unreadable}) AS penstock_unreadable",
-        f"{told_misfits(source, _used(plan, LEFT))} AS {MISFIT}",
+        f"{told_misfits(source, used_columns(plan, LEFT))} AS {MISFIT}",
         f"{column_struct(plan, LEFT, texts)} AS {LEFT}",
     ]
     return f"SELECT {', '.join(columns)} FROM ({parsed})"
@@ -157,7 +157,7 @@ def _right(plan: PersistentPlan, left: str, table: Source, more: list[str]) -> s
     parsed = parsed_of(table, f"({raw})", latest=False, more=kept)
     struct = column_struct(plan, RIGHT, column_texts(table))
     found = "value IS NOT NULL"
-    misfit = told_misfits(table, _used(plan, RIGHT), of=f" in table {table.name}")
+    misfit = told_misfits(table, used_columns(plan, RIGHT), of=f" in table {table.name}")
     # Of a pair that is there no more, the key of either side is still to be told.
     chosen = struct if plan.pairing else f"CASE WHEN {found} THEN {struct} END"
     columns = [
@@ -171,11 +171,12 @@ def _right(plan: PersistentPlan, left: str, table: Source, more: list[str]) -> s
 
 def column_struct(plan: PersistentPlan, side: str, texts: dict[str, str]) -> str:
     """The columns of a side that are in use."""
-    fields = [f"{text(name)}, {texts[name]}" for name in _used(plan, side)]
+    fields = [f"{text(name)}, {texts[name]}" for name in used_columns(plan, side)]
     return f"named_struct({', '.join([*fields, ONCE])})"
 
 
-def _used(plan: PersistentPlan, side: str) -> list[str]:
+def used_columns(plan: PersistentPlan, side: str) -> list[str]:
+    """The names of the columns of a side that are in use."""
     return sorted(name for of, name in plan.used if of == side)
 
 
