@@ -82,7 +82,7 @@ def test_lines_of_text_and_xml(
     worker = start()
     text, xml = sink(name, "text", tmp_path / "text"), sink(name, "xml", tmp_path / "xml")
     worker.client.create(f"{name}-into-text", {**text, "select": "to_json(value) AS value"})
-    worker.client.create(f"{name}-into-xml", xml)
+    worker.client.create(f"{name}-into-xml", {**xml, "format.options.rowTag": "person"})
     config = source(f"{name}-text", "text", tmp_path / "text")
     strings = {"value.converter": "org.apache.kafka.connect.storage.StringConverter"}
     eventually((tmp_path / "text").exists, within=120, what="a folder of texts")
@@ -92,5 +92,5 @@ def test_lines_of_text_and_xml(
     assert [json.loads(v) for v in topics.values(back)] == PEOPLE
     files = eventually(lambda: [*(tmp_path / "xml").glob("turn=*/*.xml")], within=120, what="xml")
     found = "".join(file.read_text() for file in files)
-    assert found.count("<ROW>") == len(PEOPLE)
+    assert found.count("<person>") == len(PEOPLE)
     assert all(f"<id>{each['id']}</id>" in found for each in PEOPLE)
