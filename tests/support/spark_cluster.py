@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
@@ -53,6 +53,14 @@ class SparkCluster:
         for number in new:
             eventually(partial(self._registered, number), what=f"Spark worker {number}")
 
+    def end(self, number: int) -> None:
+        """End one of them, and the executors that it has started."""
+        below = psutil.Process(self._workers[number].pid).children()
+        _end(self._workers[number])
+        for child in below:
+            with suppress(psutil.NoSuchProcess):
+                child.kill()
+
     def _registered(self, number: int) -> bool:
         """As the worker itself says: the master may register one more than once."""
         log = self._folder / f"spark-{number}.log"
@@ -60,7 +68,8 @@ class SparkCluster:
 
     def executors(self) -> list[psutil.Process]:
         """The processes that run tasks."""
-        children = [psutil.Process(worker.pid).children() for worker in self._workers]
+        running = [worker for worker in self._workers if worker.poll() is None]
+        children = [psutil.Process(worker.pid).children() for worker in running]
         return [child for found in children for child in found if child.is_running()]
 
     def _begin(self, name: str, main: str, *arguments: str) -> subprocess.Popen[bytes]:

@@ -70,3 +70,27 @@ def test_there_and_back(
         back = f"{name}-{form}"
         eventually(lambda: topics.end(back) >= len(PEOPLE), within=120, what=f"rows of {form}")  # noqa: B023 (called at once)
         assert by_id([json.loads(v) for v in topics.values(back)]) == PEOPLE, form
+
+
+def test_lines_of_text_and_xml(
+    start: Callable[..., WorkerProcess], topics: Topics, name: str, tmp_path: Path
+) -> None:
+    """Text has one column; xml is written, and is not a source's."""
+    topics.create(name)
+    topics.create(f"{name}-text")
+    topics.produce(name, [json.dumps(each).encode() for each in PEOPLE])
+    worker = start()
+    text, xml = sink(name, "text", tmp_path / "text"), sink(name, "xml", tmp_path / "xml")
+    worker.client.create(f"{name}-into-text", {**text, "select": "to_json(value) AS value"})
+    worker.client.create(f"{name}-into-xml", {**xml, "format.options.rowTag": "person"})
+    config = source(f"{name}-text", "text", tmp_path / "text")
+    strings = {"value.converter": "org.apache.kafka.connect.storage.StringConverter"}
+    eventually((tmp_path / "text").exists, within=120, what="a folder of texts")
+    worker.client.create(f"{name}-of-text", {**config, **strings, "schema": ""})
+    back = f"{name}-text"
+    eventually(lambda: topics.end(back) >= len(PEOPLE), within=120, what="lines of text")
+    assert [json.loads(v) for v in topics.values(back)] == PEOPLE
+    files = eventually(lambda: [*(tmp_path / "xml").glob("turn=*/*.xml")], within=120, what="xml")
+    found = "".join(file.read_text() for file in files)
+    assert found.count("<person>") == len(PEOPLE)
+    assert all(f"<id>{each['id']}</id>" in found for each in PEOPLE)

@@ -8,6 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from format_jars import spark_jars
+from penstock.embedded import Java
+from penstock.embedded.postgres import USER
+from tables import Tables
 from topics import Topics
 from waiting import eventually
 from worker_process import WorkerProcess
@@ -66,3 +70,38 @@ def test_a_worker_killed_in_the_middle_of_files(
     long = [int(v) for v in topics.values(name) if v != "last" and int(v) < LONG]
     assert long == sorted(long), "the lines of a file keep their order"
     assert len(worker.client.offsets(name)) <= 64
+
+
+def test_a_worker_killed_in_the_middle_of_a_table(
+    start: Start, topics: Topics, name: str, tables: Tables, java: Java
+) -> None:
+    tables.run("CREATE TABLE numbers (id BIGINT PRIMARY KEY, line TEXT)")
+    fill = "INSERT INTO numbers SELECT n, n::text FROM generate_series({}, {}) AS n"
+    tables.run(fill.format(1, LONG))
+    topics.create(name)
+    worker = start(spark_jars=spark_jars(java, "postgres"))
+    table = {
+        "connector.class": "SparkSource",
+        "format": "jdbc",
+        "format.options.driver": "org.postgresql.Driver",
+        "format.options.url": tables.postgres.jdbc_url,
+        "format.options.user": USER,
+        "format.options.password": tables.postgres.password,
+        "format.options.dbtable": f"{tables.schema}.numbers",
+        "mode": "incrementing",
+        "incrementing.column.name": "id",
+        "value.column": "line",
+        "topic": name,
+        "list.interval.ms": "500",
+    }
+    worker.client.create(name, table)
+    for part in (1, LONG // 3):
+        eventually(lambda: topics.end(name) > part, within=180, every=0.02)  # noqa: B023 (called at once)
+        worker.kill()
+        assert topics.end(name) < LONG, "it was killed too late to show anything"
+        worker.start()
+    eventually(lambda: topics.end(name) >= LONG, within=300, what="all rows", every=0.5)
+    tables.run(fill.format(LONG + 1, LONG + 1))
+    last = str(LONG + 1)
+    eventually(lambda: topics.values(name)[-1:] == [last], within=120, what="the last row")
+    assert topics.values(name) == [str(n) for n in range(1, LONG + 2)]

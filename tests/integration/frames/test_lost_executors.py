@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -13,6 +14,7 @@ from pyarrow.parquet import ParquetFile
 
 from files import lines_of
 from penstock.embedded import Java
+from penstock.runtime.running.turn_leases import LONGEST_SECONDS
 from sink_offsets import entry, in_group
 from spark_cluster import SparkCluster, spark_cluster
 from topics import Topics
@@ -20,7 +22,8 @@ from waiting import eventually
 from worker_process import WorkerProcess
 
 pytestmark = [pytest.mark.heavy, pytest.mark.crowd]
-PARTITIONS, EACH, LINES = 3, 8000, 100_000
+PARTITIONS, EACH, LINES, LATER = 3, 8000, 100_000, 6000
+WAITS = "Waiting for a Spark executor since 20"
 SOON = 60
 """Seconds from the death of an executor to the end of all turns. It takes some ten of them."""
 
@@ -33,7 +36,11 @@ def spark(tmp_path: Path, java: Java) -> Iterator[SparkCluster]:
 
 @pytest.fixture
 def worker(start: Callable[..., WorkerProcess], spark: SparkCluster) -> WorkerProcess:
-    """On the cluster; its turns pass records on in small pieces, so that there is a middle."""
+    return on_cluster(start, spark)
+
+
+def on_cluster(start: Callable[..., WorkerProcess], spark: SparkCluster) -> WorkerProcess:
+    """A worker whose turns pass records on in small pieces, so that there is a middle."""
     return start(
         spark_master=spark.address,
         spark_driver_host="127.0.0.1",
@@ -41,6 +48,7 @@ def worker(start: Callable[..., WorkerProcess], spark: SparkCluster) -> WorkerPr
         spark_executor_cores="2",
         spark_cores_max="4",
         spark_sql_execution_arrow_maxRecordsPerBatch="1000",
+        turn_grace_ms="1000",
     )
 
 
@@ -186,6 +194,45 @@ def test_a_turn_of_a_sink_with_a_step_of_spark_sql(
     group = f"connect-{name}"
     eventually(lambda: in_group(topics, group) == ended, within=SOON, what="the end", every=0.5)
     assert lines_of(out) == [f"{n}-{n}" for n in range(LINES)]
+
+
+def test_a_turn_without_an_executor_waits_and_says_so(
+    start: Callable[..., WorkerProcess], topics: Topics, name: str, tmp_path: Path, java: Java
+) -> None:
+    """Longer than a turn may hang. There is none at first; later the only one is killed, with the
+    worker of Spark's that would start another."""
+    with spark_cluster(tmp_path, java, workers=0) as spark:
+        worker = on_cluster(start, spark)
+        made = filled(topics, name)
+        worker.client.create(made, framed(made))
+        assert_waits(worker, made)
+        spark.add(1)
+        eventually(lambda: topics.end(f"{made}-out") > 0, within=SOON, what="a turn")
+        spark.end(0)
+        more = [b"%d" % n for n in range(PARTITIONS * EACH, PARTITIONS * EACH + LATER)]
+        topics.produce(made, more)
+        assert_waits(worker, made)
+        spark.add(1)
+        eventually(lambda: "trace" not in worker.client.status(made)["connector"], within=SOON)
+        ends = [entry(made, p, topics.end(made, p)) for p in range(PARTITIONS)]
+        eventually(lambda: in_group(topics, f"connect-{made}") == ends, within=SOON, what="the end")
+        found = Counter(topics.values(f"{made}-out"))
+        assert (len(found), set(found.values())) == (PARTITIONS * EACH + LATER, {1})
+        assert "the task does not return" not in worker.log()
+
+
+def assert_waits(worker: WorkerProcess, name: str) -> None:
+    """For longer than a turn may take without a sign of life."""
+    status = partial(worker.client.status, name)
+
+    def remarks() -> bool:
+        return WAITS in status()["connector"].get("trace", "")
+
+    eventually(remarks, within=120, what="a remark")
+    began = time.monotonic()
+    eventually(lambda: time.monotonic() - began > LONGEST_SECONDS + 3, within=90)
+    assert remarks()
+    assert {task["state"] for task in status()["tasks"]} == {"RUNNING"}
 
 
 def kill_one(spark: SparkCluster) -> None:

@@ -101,10 +101,18 @@ def _strike(mishap: str, batch: Any, number: int) -> None:
             time.sleep(0.1)
     if what == "kill-executor-at":
         at, mark = more.split(" ")
-        if number == int(at) and not Path(mark).exists():
+        if number == int(at) and _is_first(Path(mark)):
             time.sleep(1)  # what earlier batches made is produced meanwhile
-            Path(mark).touch()
             kill_executor()
+
+
+def _is_first(mark: Path) -> bool:
+    """Whether no other process has struck."""
+    try:
+        mark.touch(exist_ok=False)
+    except FileExistsError:
+        return False
+    return True
 
 
 def kill_executor() -> None:

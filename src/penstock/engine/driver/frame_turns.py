@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 import sys
 import threading
 import time
@@ -18,6 +19,7 @@ from penstock.engine.carriers.carrier import Cause
 from penstock.engine.carriers.hub import Hub
 from penstock.engine.driver.session import LazySession
 from penstock.engine.driver.turn_faults import judged
+from penstock.engine.driver.waiting_jobs import awaits_executor
 from penstock.engine.frames.turn_order import TurnOutcome
 from penstock.logs.subject import about
 
@@ -29,6 +31,8 @@ log = logging.getLogger(__name__)
 POOL = "turns"
 AT_ONCE = 4
 """How many turns may run at the same time. Others wait."""
+WATCH_SECONDS = 2.0
+"""How often a turn is looked at while it runs; few turns run for so long."""
 
 
 class Turn(Protocol):
@@ -97,14 +101,30 @@ class RunningTurn:
         self.began = time.monotonic()
         """When it was begun or, if it had to wait, when it could go on."""
         self.heard = self.began
-        """When it was begun, or a task of it last asked whether it is still wanted."""
+        """When it was begun, was last seen to wait for an executor, or a task of it last asked
+        whether it is still wanted."""
+        self._starved = -math.inf
+        self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="frame-turn", daemon=True)
         self._thread.start()
+        threading.Thread(target=self._watch, name="frame-turn-watch", daemon=True).start()
 
     @property
     def waits(self) -> bool:
         """Whether it waits for Spark or for other turns."""
         return self._spark is None
+
+    @property
+    def awaits_executor(self) -> bool:
+        """Whether no executor has a place for any of its tasks, as far as is known."""
+        return not self._over.is_set() and time.monotonic() - self._starved < 3 * WATCH_SECONDS
+
+    def _watch(self) -> None:
+        """Waiting for an executor, however long, is no hang (rule 8)."""
+        while not self._over.wait(WATCH_SECONDS):
+            with contextlib.suppress(Exception):  # Spark may be about to end
+                if self._spark is not None and awaits_executor(self._spark, self._tag):
+                    self.heard = self._starved = time.monotonic()
 
     def where(self) -> str:
         """What its thread is doing."""
@@ -116,6 +136,7 @@ class RunningTurn:
         id is fenced. ``done`` is not called any more."""
         self._answerer.revoke()
         self._revoked.set()
+        self._over.set()
         self._give_back()  # it may hang in the connector's own code
         if (spark := self._spark) is not None:
             with contextlib.suppress(Exception):
@@ -132,6 +153,7 @@ class RunningTurn:
             try:
                 done = self._ended()
             finally:
+                self._over.set()
                 self._give_back()
             self._answerer.revoke()
             if not self._revoked.is_set():

@@ -57,6 +57,12 @@ class TurnLeases(TaskLeases):
             self._turn.revoke()
         return ended
 
+    def waiting(self) -> bool:
+        """Whether the turn waits for an executor."""
+        with self._changed:
+            turn = self._turn if self._handed else None
+        return turn is not None and turn.awaits_executor
+
     def check(self) -> None:
         """Revoke a turn that should have ended long ago."""
         with self._changed:

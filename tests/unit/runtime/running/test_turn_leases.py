@@ -32,7 +32,7 @@ class Engine(MagicMock):
 
     def begin(self, _turn: Any, _wanted: Any, done: Callable[[TurnDone], None]) -> MagicMock:
         self.done = done
-        self.turn = MagicMock(waits=False, heard=0.0)
+        self.turn = MagicMock(waits=False, awaits_executor=False, heard=0.0)
         self.turn.where.return_value = "in the connector's build"
         return self.turn
 
@@ -122,6 +122,18 @@ def test_a_turn_that_waits_for_spark_does_not_hang(
     monkeypatch.setattr("time.monotonic", lambda: 1000.0)
     leases.check()
     engine.turn.revoke.assert_not_called()
+
+
+def test_a_turn_that_waits_for_an_executor_says_so_until_it_ends(
+    leases: TurnLeases, engine: Engine
+) -> None:
+    assert not leases.waiting()
+    run(leases)
+    assert not leases.waiting()
+    engine.turn.awaits_executor = True
+    assert leases.waiting()
+    engine.done(TurnDone(1.0, TurnOutcome((report_of(0), report_of(1)))))
+    assert not leases.waiting()
 
 
 def test_the_end_waits_for_the_turn_and_then_revokes_it(leases: TurnLeases, engine: Engine) -> None:
