@@ -4,8 +4,8 @@
 # PYTEST="python -m scripts.second_try" (CI: a test whose wait ran out is tried again, alone),
 # ROW="file-to-topic-1 latency-idle" (for bench; list names them, page writes docs/bench.md).
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test heavy k8s-programs test-k8s heavy-k8s steady rules chaos bench examples walk picture lint fmt \
-	lock clean
+.PHONY: help setup demo test heavy k8s-programs test-k8s heavy-k8s test-clouds steady rules chaos bench examples walk \
+	picture lint fmt lock clean
 
 BIN := .venv/bin
 PYTEST := python -m pytest
@@ -13,6 +13,8 @@ PYTEST := python -m pytest
 # three workers, for example, each with a Spark of its own.
 TWO := -n 2 --dist loadfile
 THREE := -n 3 --dist loadfile
+# Their servers need what a newcomer may not have: Go, npm.
+APART := --ignore tests/kube --ignore tests/clouds
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -24,14 +26,14 @@ demo: setup ## run the demo: pageviews joined with users in PostgreSQL, in SQL
 	@$(BIN)/penstock demo
 
 test: setup ## run the tests (ARGS="-k name" is passed on to pytest)
-	@$(BIN)/$(PYTEST) -m "not heavy" --ignore tests/kube $(THREE) $(ARGS)
+	@$(BIN)/$(PYTEST) -m "not heavy" $(APART) $(THREE) $(ARGS)
 
 heavy: setup ## run the tests that take minutes: kills, freezes, outages, 2 GB
 ifdef ARGS
-	@$(BIN)/$(PYTEST) -m heavy --ignore tests/kube $(ARGS)
+	@$(BIN)/$(PYTEST) -m heavy $(APART) $(ARGS)
 else
 	@$(BIN)/$(PYTEST) -m crowd
-	@$(BIN)/$(PYTEST) -m "heavy and not crowd" --ignore tests/kube $(TWO)
+	@$(BIN)/$(PYTEST) -m "heavy and not crowd" $(APART) $(TWO)
 endif
 
 # Before pytest, whose tests have ten minutes at most; without Go (exit code 3) they are skipped.
@@ -44,6 +46,9 @@ test-k8s: k8s-programs ## run the tests on a real Kubernetes API server (needs G
 
 heavy-k8s: k8s-programs ## the long ones of those: the operator killed at every request, 500 resources
 	@$(BIN)/$(PYTEST) -m heavy tests/kube $(ARGS)
+
+test-clouds: setup ## run the tests on the APIs of Azure and Google Cloud (needs npm and Go)
+	@$(BIN)/$(PYTEST) tests/clouds $(ARGS)
 
 steady: setup ## which tests fail by chance? Under load, in random order (TIMES=3 MINUTES=60)
 	@$(BIN)/python -m scripts.steady $(if $(TIMES),--times $(TIMES)) \

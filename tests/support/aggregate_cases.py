@@ -14,7 +14,7 @@ import yaml
 from penstock.sdk.frames import FrameTurn, TopicRange
 from penstock.sql.catalog.query import PersistentQuery
 from penstock.sql.catalog.source import SESSION
-from penstock.sql.persistent.group_state import GroupState
+from penstock.sql.persistent.group_state import GroupState, by_group
 from penstock.sql.persistent.table_join import opened
 from penstock.sql.persistent.table_store import TableRow
 from penstock.sql.persistent.turns import QueryTurns
@@ -69,7 +69,7 @@ class Turns:
 
     def _keep(self, rows: list[Any]) -> None:
         window = self.query.sink.window
-        state = GroupState(opened(self._store), None, by_group=window == SESSION)
+        state = GroupState(opened(self._store), None, by_group if window == SESSION else None)
         with opened(self._store).writing() as store:
             for row in rows:
                 value = None if row.value is None else bytes(row.value)

@@ -1,6 +1,8 @@
 """A frame turn whose last stage dies once, just after it has committed; Spark tries it again.
 
-python reattempting_process.py BROKERS NAME MARK
+python reattempting_process.py BROKERS NAME MARK MASTER process|executor
+
+The last says what dies: the Python process alone, or its executor.
 """
 
 from __future__ import annotations
@@ -21,12 +23,15 @@ from penstock.engine.frames.turn_order import TurnOrder
 from penstock.kafka.clients import Connection
 from penstock.kafka.range_reader import Range
 from penstock.sdk.frames import FrameTurn
+from sample_connectors.framed import kill_executor
 
 
-def exit_once(mark: str, report: FrameReport) -> Any:
+def exit_once(mark: str, what: str, report: FrameReport) -> Any:
     """The report is encoded when all is committed."""
     if not Path(mark).exists():
         Path(mark).touch()
+        if what == "executor":
+            kill_executor()
         os._exit(3)
     return encode_report(report)
 
@@ -38,15 +43,16 @@ def build(records: DataFrame, turn: FrameTurn) -> DataFrame:
 
 def main() -> None:
     """Run the turn, and print how its task ended."""
-    brokers, name, mark = sys.argv[1:]
-    spark = SparkSession.builder.master("local[2,4]").getOrCreate()
+    brokers, name, mark, master, what = sys.argv[1:]
+    builder = SparkSession.builder.master(master).config("spark.executor.memory", "512m")
+    spark = builder.getOrCreate()
     lease = frame_lease(Connection(brokers), name, Range(name, 0, 0, 6))
     found = KafkaTurn(
         spark,
         TurnOrder(name, (lease,), build, headers=False),
         confirm=lambda: True,
         question=lambda: True,
-        encode=partial(exit_once, mark),
+        encode=partial(exit_once, mark, what),
         decode=partial(decode_report_as, FrameReport),
     ).run()
     sys.stdout.write("".join(f"{report.end} {report.trace}\n" for report in found.reports))

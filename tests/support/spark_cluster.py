@@ -15,6 +15,7 @@ import pyspark
 
 from free_ports import free_port
 from penstock.embedded import Java
+from python_path import PLUGINS, with_path
 from waiting import eventually
 
 HOME = Path(pyspark.__file__).parent
@@ -70,6 +71,7 @@ class SparkCluster:
             "SPARK_LOCAL_IP": "127.0.0.1",
             "JAVA_HOME": str(self._java.home),
             "PYSPARK_PYTHON": sys.executable,
+            "PYTHONPATH": with_path(PLUGINS),
         }
         with (self._folder / f"{name}.log").open("wb") as output:
             process = subprocess.Popen(

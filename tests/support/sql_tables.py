@@ -4,10 +4,12 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 
 from penstock.client import ConnectClient, raise_if_failed
 from penstock.sql.catalog.query import PersistentQuery
+from penstock.sql.persistent.table_join import store_root
 from typing_sql import Typing
 from waiting import eventually
 
@@ -32,3 +34,11 @@ def query_into(typed: Typing, sink: str) -> PersistentQuery:
     """The query that writes it."""
     (query,) = [q for q in typed.home.catalog.queries().values() if q.sink.name == sink]
     return query
+
+
+def restarted(typed: Typing, query_id: str, store: str) -> None:
+    """Pause a query, take its files away, and let it go on."""
+    typed(f"PAUSE {query_id};")
+    eventually(lambda: "PAUSED" in typed("SHOW QUERIES;"), what="PAUSED")
+    shutil.rmtree(store_root("") / store)
+    typed(f"RESUME {query_id};")

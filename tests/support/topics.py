@@ -21,6 +21,8 @@ from penstock.kafka.topics import ends
 from waiting import eventually
 
 T = TypeVar("T")
+MOST_QUEUED = 50_000
+"""Records that a client holds back. It refuses more than twice as many."""
 
 
 class Topics:
@@ -150,6 +152,8 @@ class Topics:
         producer = self.transaction(f"test-{topic}-{partition}")
         written: list[int] = []
         for value in values:
+            while len(producer) >= MOST_QUEUED:
+                producer.poll(0.1)
             producer.produce(
                 topic,
                 value,

@@ -196,6 +196,9 @@ def test_plans_that_are_refused(
     assert any(words in trace for trace in traces), traces
     assert topics.values(output) == []
     assert connectors.offsets(name) == []
+    connectors.put_config(name, {**connectors.info(name)["config"], "reshaping": ""})
+    await_end(topics, name)
+    assert numbers_in(topics, output) == [0, 1, 2], "nothing was lost meanwhile"
 
 
 @pytest.mark.heavy

@@ -29,7 +29,9 @@ from penstock.kafka.range_reader import Range
 from penstock.kafka.transactions import Transactions
 from penstock.sdk.frames import FrameTurn
 from plain_spark import plain_spark
+from python_path import PLUGINS, with_path
 from sink_offsets import entry, in_group
+from spark_cluster import spark_cluster
 from topics import Topics
 from waiting import eventually
 
@@ -196,15 +198,40 @@ def test_rule_4_a_reattempt_touches_nothing(
     tmp_path: Path,
 ) -> None:
     """The first attempt has committed when its process dies."""
+    told = reattempted(broker, java, name, tmp_path, "local[2,4]", "process")
+    assert told.startswith(f"{End.LOST} LeaseLost: Spark has tried"), told
+    assert topics.values(f"{name}-out") == [str(n) for n in range(6)]
+
+
+@pytest.mark.heavy
+@pytest.mark.crowd
+def test_rule_4_on_a_cluster_whose_executor_is_killed(
+    lease: FrameLease,
+    broker: EmbeddedBroker,
+    java: Java,
+    topics: Topics,
+    name: str,
+    tmp_path: Path,
+) -> None:
+    """As above; all processes of the first attempt are gone."""
+    with spark_cluster(tmp_path, java) as spark:
+        told = reattempted(broker, java, name, tmp_path, spark.address, "executor")
+    assert told.startswith(f"{End.LOST} LeaseLost: Spark has tried"), told
+    assert topics.values(f"{name}-out") == [str(n) for n in range(6)]
+
+
+def reattempted(
+    broker: EmbeddedBroker, java: Java, name: str, folder: Path, master: str, what: str
+) -> str:
+    """How a turn's task ended whose first attempt has died, or how its process failed."""
     script = [sys.executable, str(SUPPORT / "reattempting_process.py")]
-    mark = tmp_path / "died"
+    mark = folder / "died"
     ended = subprocess.run(
-        [*script, broker.bootstrap_servers, name, str(mark)],
-        env=plain_spark(tmp_path / "spark", java),
+        [*script, broker.bootstrap_servers, name, str(mark), master, what],
+        env=plain_spark(folder / "spark", java, PYTHONPATH=with_path(PLUGINS)),
         capture_output=True,
         text=True,
         check=False,
     )
-    assert ended.stdout.startswith(f"{End.LOST} LeaseLost: Spark has tried"), ended.stderr[-3000:]
-    assert mark.exists()
-    assert topics.values(f"{name}-out") == [str(n) for n in range(6)]
+    assert mark.exists(), ended.stderr[-3000:]
+    return ended.stdout or ended.stderr[-3000:]

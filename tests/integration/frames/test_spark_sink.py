@@ -165,14 +165,21 @@ def test_what_cannot_be_written_is_said(
     connectors: ConnectClient,
     topics: Topics,
     name: str,
+    spark: SparkSession,
     make: Make,
+    out: Path,
     keys: dict[str, str],
     words: str,
 ) -> None:
+    """And once it can be written nothing is lost."""
     topics.produce(name, [b"1"])
     make(**keys)
     assert words in failure(connectors, name)
     assert in_group(topics, f"connect-{name}") in ([], [entry(name, 0, 0)])
+    mended = {"connector.class": "SparkSink", "topics": name, "path": str(out)}
+    connectors.put_config(name, mended)
+    await_end(topics, name)
+    assert [row.value for row in spark.read.parquet(str(out)).collect()] == ["1"]
 
 
 @pytest.mark.parametrize(

@@ -148,7 +148,8 @@ def test_a_bad_row_fails_the_task_at_its_place(
 @pytest.mark.parametrize(
     ("wrong", "text"),
     [
-        ({"expression": "value.nothing"}, "nothing"),
+        ({"expression": "value.nothing", "schema": "id BIGINT"}, "nothing"),
+        ({"expression": "value.id"}, "name the fields of the value in schema"),
         ({"expression": "regr_slope(offset, offset) AS x"}, "of one record something else"),
         ({"expression": "value +"}, "PARSE_SYNTAX_ERROR"),
         ({"where": "offset + 1"}, "has to be a condition"),

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import gzip
 import json
-from typing import Any
 
-import pyarrow as pa
 import pytest
 
 from free_ports import free_port
+from object_flushes import T, flushed_twice
 from penstock.plugins.objects.sink_connector import ObjectSinkConnector
-from penstock.plugins.objects.sink_task import ObjectSinkTask
-from penstock.sdk import Assignment, Assignments, RetriableError, UserError, record_batch
+from penstock.sdk import RetriableError, UserError
 from penstock.sdk.testing import SinkContract, SinkUnderTest
 from s3_endpoint import SECRET, S3Endpoint
-
-T = ("t", 0)
 
 
 class Bucket(SinkUnderTest):
@@ -45,30 +41,6 @@ class TestBucket(SinkContract):
     @pytest.fixture
     def sink(self, s3: S3Endpoint, name: str) -> SinkUnderTest:
         return Bucket(s3, name[-40:].strip("-"))
-
-
-def flushed_twice(config: dict[str, str], rows: int = 2, width: int = 1) -> Any:
-    """What a task does that has one whole object; the second flush writes it."""
-    task = ObjectSinkTask()
-    task.start({**config, "file.max.records": str(rows), "file.compression.type": "none"})
-    try:
-        task.open(Assignments([Assignment(*T, 0, "")], [], 1))
-        task.put(
-            record_batch(
-                "t",
-                pa.array(["x" * width] * rows),
-                partition=pa.array([0] * rows, pa.int32()),
-                timestamp=pa.array([0] * rows, pa.int64()),
-                offset=pa.array(range(rows), pa.int64()),
-            )
-        )
-        task.flush()
-        flushed = task.flush()
-        while not flushed.offsets:
-            flushed = task.flush()
-        return flushed
-    finally:
-        task.stop()
 
 
 def test_a_large_object_is_uploaded_in_parts(s3: S3Endpoint, name: str) -> None:

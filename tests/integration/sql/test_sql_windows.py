@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-import shutil
-
 import pytest
 
 from penstock.client import ConnectClient
@@ -13,11 +11,10 @@ from penstock.embedded import EmbeddedBroker
 from penstock.kafka.clients import Connection
 from penstock.runtime.worker import Worker
 from penstock.sql.avro.registry import SqlRegistry
-from penstock.sql.persistent.table_join import store_root
 from penstock.sql.testing.cases import Case, cases_in
 from penstock.sql.testing.runner import run_cases
 from project_scripts import ROOT
-from sql_tables import EARLIEST, become, query_into
+from sql_tables import EARLIEST, become, query_into, restarted
 from topics import Topics
 from typing_sql import Typing
 from waiting import eventually
@@ -40,14 +37,6 @@ def test_a_case_of_the_data_file(
     registry = SqlRegistry.of({"sql.schema.registry.url": schema_registry})
     (outcome,) = run_cases([case], Connection(broker.bootstrap_servers), spark, registry)
     assert outcome.problem == ""
-
-
-def restarted(typed: Typing, query_id: str, store: str) -> None:
-    """Pause a query, take its files away, and let it go on."""
-    typed(f"PAUSE {query_id};")
-    eventually(lambda: "PAUSED" in typed("SHOW QUERIES;"), what="PAUSED")
-    shutil.rmtree(store_root("") / store)
-    typed(f"RESUME {query_id};")
 
 
 def test_sessions_go_on_over_restarts_and_lost_files(

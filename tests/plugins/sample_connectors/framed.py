@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from penstock.sdk import ConfigDef, ConfigKey, FrameConnector, FrameTurn, TurnEnd
+from penstock.sdk.frames import FormatEnd, KafkaEnd
 
 
 class FramedConnector(FrameConnector):
@@ -20,6 +21,7 @@ class FramedConnector(FrameConnector):
         ConfigKey("reshaping", default="", doc="Something that is not allowed."),
         ConfigKey("side.topic", default="", doc="A topic whose ends are noted."),
         ConfigKey("notes", default="", doc="A file for what the connector is told."),
+        ConfigKey("folder", default="", doc="Parquet files are written there, and no topic."),
         ConfigKey("python", default="", doc="What happens in a stage of Python's."),
     )
     version = "1.0"
@@ -27,6 +29,10 @@ class FramedConnector(FrameConnector):
 
     def start(self, config: Mapping[str, str]) -> None:
         self._config = self.config_def.parse(config)
+
+    def end(self) -> KafkaEnd | FormatEnd:
+        folder = self._config["folder"]
+        return FormatEnd("parquet", folder) if folder else KafkaEnd()
 
     def side_topics(self) -> list[str]:
         side = self._config["side.topic"]
@@ -72,14 +78,14 @@ def _through_python(records: Any, mishap: str) -> Any:
         return records
 
     def pass_on(batches: Any) -> Any:
-        for batch in batches:
-            _strike(mishap, batch)
+        for number, batch in enumerate(batches):
+            _strike(mishap, batch, number)
             yield batch
 
     return records.mapInArrow(pass_on, records.schema)
 
 
-def _strike(mishap: str, batch: Any) -> None:
+def _strike(mishap: str, batch: Any, number: int) -> None:
     import os
     import time
 
@@ -93,3 +99,18 @@ def _strike(mishap: str, batch: Any) -> None:
         Path(more).with_suffix(".hung").touch()
         while Path(more).exists():
             time.sleep(0.1)
+    if what == "kill-executor-at":
+        at, mark = more.split(" ")
+        if number == int(at) and not Path(mark).exists():
+            time.sleep(1)  # what earlier batches made is produced meanwhile
+            Path(mark).touch()
+            kill_executor()
+
+
+def kill_executor() -> None:
+    """Of Spark's task that calls it: the parent of the daemon that has forked this process."""
+    import os
+    import signal
+
+    stat = Path(f"/proc/{os.getppid()}/stat").read_text()
+    os.kill(int(stat.rpartition(")")[2].split()[1]), signal.SIGKILL)

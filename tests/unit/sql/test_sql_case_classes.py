@@ -25,6 +25,9 @@ CLASSES = {
     "final rows": r"\bEMIT FINAL\b",
     "inner joins": r"(?<!LEFT )(?<!OUTER )\bJOIN\b",
     "left joins": r"\bLEFT (OUTER )?JOIN\b",
+    "right joins": r"\bRIGHT (OUTER )?JOIN\b",
+    "full joins": r"\bFULL (OUTER )?JOIN\b",
+    "joins of streams": r"\bWITHIN\b",
 }
 LEAST = 5
 
@@ -32,11 +35,11 @@ LEAST = 5
 def cases() -> list[dict[str, Any]]:
     """Queries with their records, and what comes out or is said."""
     files = [*DATA.glob("queries*.yaml"), *DATA.glob("persistent*.yaml")]
-    files += DATA.glob("aggregates*.yaml")
+    files += [*DATA.glob("aggregates*.yaml"), *DATA.glob("pairs*.yaml")]
     found = [case for file in files for case in yaml.safe_load(file.read_text())]
     scripts = [
         {"sql": each.script, "title": each.name}
-        for name in ("avro.sql", "windows.sql")
+        for name in ("avro.sql", "pairs.sql", "windows.sql")
         for each in cases_in(DATA / name)
     ]
     return [*found, *scripts]
@@ -49,7 +52,8 @@ def text_of(case: dict[str, Any]) -> str:
 
 def has_tombstone(case: dict[str, Any]) -> bool:
     given = [record for source in case.get("sources", ()) for record in source.get("records", ())]
-    turns = [record for turn in case.get("turns", ()) for record in turn.get("in", ())]
+    sides = ("in", "left", "right")
+    turns = [r for turn in case.get("turns", ()) for side in sides for r in turn.get(side, ())]
     out = [r for r in case.get("out", ()) if isinstance(r, list)]
     found = [*given, *turns, *out]
     return "NULL VALUES" in case["sql"] or any(len(r) > 1 and r[1] is None for r in found)

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from aggregate_cases import CASES as AGGREGATES
+from pair_cases import CASES as PAIRS
 from penstock.sql.catalog.query import DEFINITION, PersistentQuery
 from penstock.sql.errors import SqlError
 from penstock.sql.grammar.parser import parse
@@ -23,7 +24,7 @@ from persistent_cases import BY_SPARK, CASES, plan_of, statement_of
 from played_connect import PlayedConnect
 from query_cases import declared, title
 
-EVERY = [*CASES, *AGGREGATES]
+EVERY = [*CASES, *AGGREGATES, *PAIRS]
 PURE = [case for case in EVERY if "says" in case and not case["says"].startswith(BY_SPARK)]
 
 

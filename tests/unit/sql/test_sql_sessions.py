@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.sql.persistent.group_state import GroupState, Mark
+from penstock.sql.persistent.group_state import GroupState, Mark, by_group
 from penstock.sql.persistent.sessions import KeptWindow, Sessions
 from penstock.sql.persistent.table_store import TableRow, TableStore
 from penstock.sql.planning.windows import SessionWindow
@@ -96,7 +96,7 @@ def put(state: GroupState, store: TableStore, keys: list[bytes], value: bytes | 
 
 
 def test_windows_are_found_by_group_and_by_end(store: TableStore) -> None:
-    state, mark = GroupState(store, None, by_group=True), Mark()
+    state, mark = GroupState(store, None, by_group), Mark()
     long = b"a long group" * 100
     keys = [mark.window_key(g, n, n + 5) for g in (b"a", long) for n in range(0, 3000, 2)]
     put(state, store, keys, b"kept")

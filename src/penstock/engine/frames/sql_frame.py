@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 VALUE: Final = "__value"
 BROKEN: Final = "__broken"
 PUBLIC: Final = ("key", "value", "topic", "partition", "offset", "timestamp")
+NAME_FIELDS: Final = "name the fields of the value in schema: without it the value is one text"
 HEADER_TYPE: Final = "array<struct<key:string,value:binary>>"
 SETTINGS: Final = {
     # Spark would compute what two expressions share outside of both, where nothing is caught.
@@ -228,4 +229,5 @@ def _nodes(plan: Any) -> Iterator[str]:
 
 def _refused(key: str, error: Exception) -> ConfigError:
     line = next((line for line in str(error).splitlines() if line.strip()), "Spark gave no reason")
-    return ConfigError(f"{key}: {line.strip()}", key=key)
+    remedy = f" ({NAME_FIELDS})" if "INVALID_EXTRACT_BASE_FIELD_TYPE" in line else ""
+    return ConfigError(f"{key}: {line.strip()}{remedy}", key=key)

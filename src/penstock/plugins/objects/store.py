@@ -27,6 +27,9 @@ REFUSALS: Final = (
     exceptions.PermissionDeniedError,
     exceptions.UnauthenticatedError,
 )
+NO_BUCKET: Final = ("NoSuchBucket", "ContainerNotFound")
+"""What S3 and Google say, and what Azure says."""
+
 REFUSED: Final = ("401 Unauthorized", "403 Forbidden")
 """Of a listing, only the text tells."""
 
@@ -86,7 +89,7 @@ def plain_errors(storage: Storage, doing: str) -> Iterator[None]:
     try:
         yield
     except (exceptions.BaseError, OSError) as error:
-        if "NoSuchBucket" in str(error):
+        if any(code in str(error) for code in NO_BUCKET):
             text = f"{doing}: there is no bucket {storage.bucket}. Create it."
             raise UserError(text) from None
         if isinstance(error, FileNotFoundError):

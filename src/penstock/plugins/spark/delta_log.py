@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -77,7 +76,7 @@ class DeltaTable:
             found = self._log.getChanges(first, last, True)
             while found.hasNext():
                 each = found.next()
-                yield _version(int(each._1()), each._2())
+                yield version_of(int(each._1()), each._2())
 
     def frame(self, snapshot: Any, files: Sequence[Any]) -> DataFrame:
         """The rows of these files, of which one comes after the other."""
@@ -129,19 +128,20 @@ class DeltaTable:
             raise UserError(f"The table at {self._path} cannot be read: {line}") from None
 
 
-def _version(number: int, actions: Any) -> Version:
+def version_of(number: int, actions: Any) -> Version:
+    """What a version's actions say. They are asked: what they print is not always JSON."""
     added, removes, columns, operation = [], False, "", ""
     for place in range(actions.size()):
         action = actions.apply(place)
-        [(kind, told)] = json.loads(action.json()).items()
-        if kind == "add" and told.get("dataChange", True):
+        kind = action.getClass().getSimpleName()
+        if kind == "AddFile" and action.dataChange():
             added.append(action)
-        elif kind == "remove" and told.get("dataChange", True):
+        elif kind == "RemoveFile" and action.dataChange():
             removes = True
-        elif kind == "metaData":
-            columns = told.get("schemaString", "")
-        elif kind == "commitInfo":
-            operation = told.get("operation", "")
+        elif kind == "Metadata":
+            columns = str(action.schemaString())
+        elif kind == "CommitInfo":
+            operation = str(action.operation())
     return Version(number, added, removes, columns, operation)
 
 

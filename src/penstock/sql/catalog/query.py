@@ -27,12 +27,19 @@ class PersistentQuery:
     store: str = ""
     """A name of its own for the tables that it keeps on executors."""
     state_topic: str = ""
-    """Where it keeps what it knows of its groups, if it has aggregates."""
+    """Where it keeps what it knows of its groups, or of rows that wait for others."""
+    read: int = 1
+    """How many of the sources are read record by record: the others are looked up."""
 
     @property
     def reads(self) -> tuple[str, ...]:
         """The names of its sources."""
         return tuple(source.name for source in self.sources)
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """Those that are read record by record."""
+        return tuple(source.topic for source in self.sources[: self.read])
 
     @property
     def has_avro(self) -> bool:
@@ -64,7 +71,7 @@ class PersistentQuery:
         return {
             "connector.class": CONNECTOR_CLASS,
             "tasks.max": str(tasks),
-            "topics": self.sources[0].topic,
+            "topics": ",".join(self.topics),
             "errors.tolerance": "all",
             DEFINITION: _without_references(json.dumps(self.to_json())),
         }

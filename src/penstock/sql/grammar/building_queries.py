@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from lark import Token
-
 from penstock.sql.grammar.building_expressions import (
     ExpressionBuilder,
     Flag,
@@ -46,14 +44,22 @@ class QueryBuilder(ExpressionBuilder):
     def duration(self, nodes: Nodes) -> str:
         return words(nodes)
 
-    def within(self, nodes: Nodes) -> Token:
-        return Token("WITHIN", words(nodes))
+    def grace(self, nodes: Nodes) -> str:
+        return str(nodes[0])
+
+    def within(self, nodes: Nodes) -> qu.Within:
+        size, *grace = nodes
+        return qu.Within(size, size, *grace)
+
+    def within_both(self, nodes: Nodes) -> qu.Within:
+        return qu.Within(*nodes)
 
     def join(self, nodes: Nodes) -> qu.Join:
         kinds = [node for node in nodes if isinstance(node, Flag)]
-        within = [str(n) for n in nodes if isinstance(n, Token)]
-        relation, on = [n for n in parts(nodes) if not isinstance(n, Token)]
-        return qu.Join(str(kinds[0]) if kinds else "INNER", relation, on, "".join(within))
+        within = [node for node in nodes if isinstance(node, qu.Within)]
+        relation, on = [n for n in parts(nodes) if not isinstance(n, qu.Within)]
+        kind = str(kinds[0]) if kinds else "INNER"
+        return qu.Join(kind, relation, on, within[0] if within else None)
 
     def window_kind(self, nodes: Nodes) -> str:
         return words(nodes)

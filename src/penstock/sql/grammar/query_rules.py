@@ -40,8 +40,9 @@ relation: source_name ("AS"i? name)?
     | "(" query ")" ("AS"i? name)? -> derived
 join: join_kind? "JOIN"i relation within? "ON"i expression
 !join_kind: "INNER"i | "LEFT"i "OUTER"i? | "RIGHT"i "OUTER"i? | "FULL"i "OUTER"i?
-within: "WITHIN"i duration ("GRACE"i "PERIOD"i duration)?
-    | "WITHIN"i "(" duration "," duration ")" ("GRACE"i "PERIOD"i duration)?
+within: "WITHIN"i duration grace?
+    | "WITHIN"i "(" duration "," duration ")" grace? -> within_both
+grace: "GRACE"i "PERIOD"i duration
 duration: INTEGER NAME
 window: "WINDOW"i window_kind "(" window_size ("," window_size)* ")"
 !window_kind: "TUMBLING"i | "HOPPING"i | "SESSION"i

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -51,6 +51,42 @@ class _AddTexts:
             return batch.column("value")
         keys = batch.column("key")
         return pc.binary_slice(keys, 0, -self.window_bytes) if self.window_bytes else keys
+
+
+def with_json(frame: DataFrame, sources: Sequence[Source], registry: SqlRegistry) -> DataFrame:
+    """Records of several topics, with the JSON of those of Avro instead of it.
+
+    Of what cannot be read nothing is left, which is no JSON. StatementError as of ``with_texts``.
+    """
+    topics = {source.topic: source.avro for source in sources if any(source.avro)}
+    if not topics:
+        return frame
+    registry.converter(is_key=False)
+    return frame.mapInArrow(_ReadAvro(topics, registry), frame.schema)
+
+
+@dataclass(frozen=True)
+class _ReadAvro:
+    topics: Mapping[str, tuple[bool, bool]]
+    """Of each topic whether keys, and values, are Avro."""
+    registry: SqlRegistry
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        readers = {name: AvroTexts(self.registry, name == "key") for name in ("key", "value")}
+        for batch in batches:
+            columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+            for place, (name, reader) in enumerate(readers.items()):
+                topics = [topic for topic, avro in self.topics.items() if avro[place]]
+                mine = pc.is_in(batch.column("topic"), value_set=pa.array(topics, pa.string()))
+                columns[name] = _changed(columns[name], mine, _in_json(reader))
+            yield pa.RecordBatch.from_arrays([*columns.values()], names=[*columns])
+
+
+def _in_json(reader: AvroTexts) -> Callable[[pa.Array], pa.Array]:
+    def read(raw: pa.Array) -> pa.Array:
+        return pc.if_else(raw.is_valid(), reader.read(raw).fill_null(b""), None)
+
+    return read
 
 
 def in_avro(frame: DataFrame, sink: Source, registry: SqlRegistry) -> DataFrame:

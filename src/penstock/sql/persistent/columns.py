@@ -14,6 +14,7 @@ from penstock.sql.planning.aggregate_text import (
     without_keys,
     without_state,
 )
+from penstock.sql.planning.pair_text import PAIR_COLUMNS, compared
 from penstock.sql.planning.pane_text import (
     pane_results,
     session_parts,
@@ -37,6 +38,8 @@ def columns_of_query(spark: SparkSession, plan: PersistentPlan) -> tuple[ColumnD
     """Keys first; StatementError with what Spark says about types, or if a join's do not match."""
     if plan.join is not None:
         _refuse_types(spark, plan)
+    if plan.pairing is not None:
+        _refuse_other_types(spark, plan)
     frame = analysed(spark, _results(spark, plan))
     role = "PRIMARY KEY" if plan.kind == "TABLE" else "KEY"
     return tuple(
@@ -48,7 +51,8 @@ def columns_of_query(spark: SparkSession, plan: PersistentPlan) -> tuple[ColumnD
 def _results(spark: SparkSession, plan: PersistentPlan) -> str:
     """What comes out, as a query over nothing."""
     window = plan.aggregation.window if plan.aggregation else None
-    records = empty_records(joined=plan.join is not None, more=STREAM_TIMES if window else {})
+    more = PAIR_COLUMNS if plan.pairing else STREAM_TIMES if window else {}
+    records = empty_records(joined=plan.right is not None, more=more)
     if plan.aggregation is None:
         return computed(plan, records)
     if plan.aggregation.has_panes:
@@ -86,6 +90,17 @@ def _refuse_types(spark: SparkSession, plan: PersistentPlan) -> None:
         raise StatementError(
             f"Invalid join condition: types don't match. The key of {plan.join.table.name}, "
             f"{wanted.name}, is {wanted.type}, and what it is compared with is {found}."
+        )
+
+
+def _refuse_other_types(spark: SparkSession, plan: PersistentPlan) -> None:
+    records = empty_records(joined=True, more=PAIR_COLUMNS)
+    frame = analysed(spark, compared(plan, records))
+    left, right = (declared_type(field.dataType) for field in frame.schema.fields)
+    if left != right:
+        raise StatementError(
+            "Invalid join condition: types don't match. What is compared is "
+            f"{left} of {plan.sources[0].name}, and {right} of {plan.sources[1].name}."
         )
 
 

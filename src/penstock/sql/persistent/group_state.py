@@ -13,7 +13,7 @@ import hashlib
 import json
 import struct
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from penstock.kafka import clients, topics
@@ -46,6 +46,9 @@ class Mark:
     epoch: int = 1
     offsets: Mapping[int, int] = field(default_factory=dict)
     times: Mapping[int, int] = field(default_factory=dict)
+    clocks: Mapping[int, int] = field(default_factory=dict)
+    """Of a join of streams: the time that each lane of partitions has come to. Of one of tables:
+    how often each side was begun again."""
 
     @property
     def newest(self) -> int:
@@ -54,8 +57,11 @@ class Mark:
 
     def begun(self, ranges: Sequence[TopicRange]) -> Mark:
         """The mark that a turn over these goes on from."""
-        back = any(r.start < self.offsets.get(r.partition, r.start) for r in ranges)
-        return Mark(self.epoch + 1) if back else self
+        return Mark(self.epoch + 1) if self.repeated(ranges) else self
+
+    def repeated(self, ranges: Sequence[TopicRange]) -> set[int]:
+        """The partitions of which rows are in what is kept that are read again."""
+        return {r.partition for r in ranges if r.start < self.offsets.get(r.partition, r.start)}
 
     def ended(self, ranges: Sequence[TopicRange], times: Mapping[int, int]) -> Mark:
         """The mark after that turn, in which rows up to ``times`` were read."""
@@ -74,8 +80,8 @@ class Mark:
     def unpacked(stored: bytes) -> Mark:
         """The reverse."""
         read = json.loads(stored)
-        offsets, times = ({int(p): at for p, at in read[k].items()} for k in ("offsets", "times"))
-        return Mark(read["epoch"], offsets, times)
+        maps = (read.get(k, {}) for k in ("offsets", "times", "clocks"))
+        return Mark(read["epoch"], *({int(p): at for p, at in each.items()} for each in maps))
 
     def key(self, group: bytes, start: int | None = None) -> bytes:
         """The key of what is kept of a group, in the order of the beginnings of windows."""
@@ -96,19 +102,22 @@ class Mark:
         return BY_GROUP + self.epoch.to_bytes(4, "big") + _digest(group)
 
 
+Index = Callable[[Iterable[TableRow]], Iterator[tuple[bytes, TableRow]]]
+
+
 class GroupState:
     """The copy of one query's state, in one process."""
 
     def __init__(
-        self, store: TableStore, topic: TableTopic | None, *, by_group: bool = False
+        self, store: TableStore, topic: TableTopic | None, index: Index | None = None
     ) -> None:
         """Without a topic there is nothing but what is in the store.
 
-        ``by_group``: windows can be looked for by their group.
+        ``index`` gives further entries for the copy, by which records can be looked for.
         """
         self._store = store
         self._topic = topic
-        self._by_group = by_group
+        self._index = index
 
     def catch_up(self) -> Mark:
         """Read the topic to its end, and tell how far what is kept goes.
@@ -139,8 +148,8 @@ class GroupState:
     def keep(self, store: Writing, rows: Sequence[TableRow]) -> None:
         """Put records of the state's topic into the copy."""
         store.put((row.key, row) for row in rows)
-        if self._by_group:
-            store.put(_ordered(rows))
+        if self._index is not None:
+            store.put(self._index(rows))
 
     def found(self, keys: Sequence[bytes | None]) -> list[bytes | None]:
         """What is kept under each key."""
@@ -163,7 +172,7 @@ class GroupState:
         prefix = mark.group_prefix(group)
         keys = [
             mark.key(found[len(prefix) :] + _digest(group))
-            for some in self._between(prefix, prefix + b"\xff" * (BOUNDS.size + 1))
+            for some in self.between(prefix, prefix + b"\xff" * (BOUNDS.size + 1))
             for found in some
         ]
         return self._windows(keys)
@@ -171,10 +180,11 @@ class GroupState:
     def over(self, mark: Mark, last: int) -> Iterator[list[KeptWindow]]:
         """Windows that ended by ``last``, in the order of their ends, some at a time."""
         if last >= 0:
-            for keys in self._between(mark.key(b""), mark.key(BOUNDS.pack(last + 1, 0))):
+            for keys in self.between(mark.key(b""), mark.key(BOUNDS.pack(last + 1, 0))):
                 yield self._windows(keys)
 
-    def _between(self, first: bytes, end: bytes) -> Iterator[list[bytes]]:
+    def between(self, first: bytes, end: bytes) -> Iterator[list[bytes]]:
+        """Keys from ``first`` up to ``end``, which is not one of them, some at a time."""
         while found := self._store.keys(first, end, SOME):
             yield found
             first = found[-1] + b"\0"
@@ -187,7 +197,7 @@ class GroupState:
         ]
 
 
-def _ordered(rows: Iterable[TableRow]) -> Iterator[tuple[bytes, TableRow]]:
+def by_group(rows: Iterable[TableRow]) -> Iterator[tuple[bytes, TableRow]]:
     """Of each window an entry in the order of groups; it is deleted with the window."""
     for row in rows:
         if row.key.startswith(GROUP):

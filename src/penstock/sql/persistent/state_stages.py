@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from penstock.sdk.frames import TopicRange
 from penstock.sql.persistent.added_columns import with_columns
-from penstock.sql.persistent.group_state import MARK, NEVER, GroupState, Mark
+from penstock.sql.persistent.group_state import MARK, NEVER, GroupState, Index, Mark, by_group
 from penstock.sql.persistent.table_join import opened, store_root
 from penstock.sql.persistent.table_reading import TableTopic
 from penstock.sql.planning.aggregate_text import (
@@ -47,11 +47,18 @@ class StateAccess:
         """Those that the turn reads."""
         return tuple(sorted({r.partition for r in self.ranges}))
 
-    def begin(self) -> tuple[GroupState, Mark]:
+    def begin(self, index: Index | None = None) -> tuple[GroupState, Mark]:
         """The state, read to its end, and the mark that the turn goes on from."""
+        if isinstance(self.window, SessionWindow):
+            index = by_group
+        state, mark = self.read(index)
+        return state, mark.begun(self.ranges)
+
+    def read(self, index: Index | None = None) -> tuple[GroupState, Mark]:
+        """The state, read to its end, and the mark after the last turn."""
         store = opened(store_root(self.root) / self.store / "groups")
-        state = GroupState(store, self.topic, by_group=isinstance(self.window, SessionWindow))
-        return state, state.catch_up().begun(self.ranges)
+        state = GroupState(store, self.topic, index)
+        return state, state.catch_up()
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ from penstock.sql.catalog.source import Source
 from penstock.sql.errors import StatementError
 from penstock.sql.grammar.parser import parse
 from penstock.sql.persistent.aggregating import aggregated, asked
-from penstock.sql.persistent.avro_stages import in_avro, with_texts
+from penstock.sql.persistent.avro_stages import in_avro, with_json, with_texts
+from penstock.sql.persistent.pairing import pair_access, paired
 from penstock.sql.persistent.state_stages import StateAccess
 from penstock.sql.persistent.table_join import Lookup, with_table
 from penstock.sql.persistent.table_reading import TableTopic
@@ -63,8 +64,18 @@ class QueryTurns:
 
     def build(self, records: DataFrame, turn: FrameTurn) -> DataFrame:
         """What comes out of ``records``; see ``turn_text`` for the columns."""
-        frame = with_texts(self._moved(records), self._plan.source, self._registry)
-        return in_avro(self._built(frame, turn), self._query.sink, self._registry)
+        frame = self._moved(records)
+        if self._plan.pairing is not None:
+            built = self._paired(with_json(frame, self._plan.sources, self._registry), turn)
+        else:
+            built = self._built(with_texts(frame, self._plan.source, self._registry), turn)
+        return in_avro(built, self._query.sink, self._registry)
+
+    def _paired(self, frame: DataFrame, turn: FrameTurn) -> DataFrame:
+        whole = frame.coalesce(1) if turn.small else frame
+        query = self._query
+        access = pair_access(self._plan, self._state(turn), turn)
+        return paired(whole, self._plan, query.sink, query.state_topic, access)
 
     def _built(self, frame: DataFrame, turn: FrameTurn) -> DataFrame:
         if self._plan.join is not None:

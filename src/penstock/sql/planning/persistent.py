@@ -6,7 +6,7 @@ table) that is read, and those of the table that it is joined with.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from penstock.sql.catalog.source import PSEUDO, WINDOW_BOUNDS, Source
@@ -20,12 +20,20 @@ from penstock.sql.planning.aggregates import (
     refuse_unless_groupable,
 )
 from penstock.sql.planning.expressions import Expressions, with_parts
+from penstock.sql.planning.joins import (
+    LEFT,
+    RIGHT,
+    ROW_KEY,
+    Joined,
+    Joining,
+    Pairing,
+    TableJoin,
+    refuse_kinds,
+)
 from penstock.sql.planning.queries import FindSource
 from penstock.sql.planning.troubles import Troubles
 from penstock.sql.statements import expressions as ex
 from penstock.sql.statements.queries import Item, Join, Query, Relation
-
-LEFT, RIGHT = "penstock_left", "penstock_right"
 
 
 @dataclass(frozen=True)
@@ -39,18 +47,6 @@ class Output:
 
 
 @dataclass(frozen=True)
-class TableJoin:
-    """With the row of ``table`` whose key is ``key``, a text over LEFT."""
-
-    table: Source
-    kind: str
-    key: str
-    key_trouble: str
-    by_key: bool
-    """Whether it is the key of the stream, so that both sides are partitioned alike."""
-
-
-@dataclass(frozen=True)
 class PersistentPlan:
     """All that is to be known of a query but its types, which Spark tells."""
 
@@ -59,6 +55,7 @@ class PersistentPlan:
     where: str = ""
     where_trouble: str = ""
     join: TableJoin | None = None
+    pairing: Pairing | None = None
     same_key: bool = False
     """Whether the key of what comes out is that of what goes in, byte for byte."""
     used: frozenset[tuple[str, str]] = frozenset()
@@ -82,9 +79,21 @@ class PersistentPlan:
         return tuple(each for each in self.outputs if not each.is_key)
 
     @property
+    def right(self) -> Source | None:
+        """What it is joined with."""
+        if self.pairing is not None:
+            return self.pairing.right
+        return self.join.table if self.join is not None else None
+
+    @property
     def sources(self) -> tuple[Source, ...]:
         """What it reads."""
-        return (self.source, self.join.table) if self.join else (self.source,)
+        return (self.source, self.right) if self.right else (self.source,)
+
+    @property
+    def has_state(self) -> bool:
+        """Whether it keeps what it knows in a topic of its own."""
+        return self.aggregation is not None or self.pairing is not None
 
 
 def planned_persistent(query: Query, find: FindSource, sink: str) -> PersistentPlan:
@@ -127,6 +136,10 @@ class _Planner:
         self._writer = Expressions(self._texts, _no_query)
         self._write = self._writer.write
         self._troubles = Troubles(self._write)
+        self._joined: Joined | None = None
+        if query.joins:
+            parts = (self._sources, self._aliases, self._resolved, self._write)
+            self._joined = Joining(query.joins[0], *parts).plan()
 
     def _add_joined(self, join: Join, find: FindSource) -> None:
         if not isinstance(join.relation.source, str):
@@ -136,24 +149,35 @@ class _Planner:
         if alias.upper() == self._aliases[LEFT].upper():
             raise StatementError(f"Both sides of the join are called {alias}: name one with AS.")
         self._sources[RIGHT], self._aliases[RIGHT] = right, alias
-        _refuse_kinds(left, right, join)
+        refuse_kinds(left, right, join)
+        if left.kind == "TABLE" and self._query.partition_by:
+            raise StatementError(
+                "PARTITION BY does not go with a join of tables: what comes out is a table, whose "
+                "key is theirs."
+            )
+        if left.kind == right.kind and self._query.group_by:
+            raise NotSupportedYet(
+                f"aggregates over a join of two {left.kind.lower()}s: write the join into a "
+                f"{left.kind.lower()} of its own, and group that"
+            )
 
     def plan(self) -> PersistentPlan:
         items = [each for item in self._query.items for each in self._expanded(item)]
         where = self._query.where
         condition = self._resolved(where) if where is not None else None
-        join = self._join() if self._query.joins else None
+        joined = self._joined
         aggregated = self._aggregated(items) if self._query.group_by else None
         if aggregated is not None:
             outputs, same_key = self._keyed(aggregated.items, aggregated.keys), False
         else:
-            outputs, same_key = self._outputs(items, join[1] if join else None)
+            outputs, same_key = self._outputs(items)
         return PersistentPlan(
             self._sources[LEFT],
             outputs,
             self._write(condition) if condition is not None else "",
             self._troubles.of(condition) if condition is not None else "",
-            join[0] if join else None,
+            joined.with_table if joined else None,
+            joined.pairing if joined else None,
             same_key,
             frozenset(self._used),
             aggregated.aggregation if aggregated else None,
@@ -178,7 +202,9 @@ class _Planner:
         if not chosen:
             raise self._unknown_relation(item.expression.relation)
         found = [ex.Column(c.name, side) for side in chosen for c in self._sources[side].columns]
-        return [Item(self._resolved(each), self._star_name(each)) for each in found]
+        row_key = self._row_key(ex.Column(ROW_KEY)) if not item.expression.relation else None
+        first = [Item(row_key, ROW_KEY)] if row_key is not None else []
+        return first + [Item(self._resolved(each), self._star_name(each)) for each in found]
 
     def _star_name(self, column: ex.Column) -> str:
         joined = len(self._sources) > 1
@@ -193,6 +219,8 @@ class _Planner:
             return prefixed if both else resolved.name
         if isinstance(resolved, ex.Field):
             return resolved.name
+        if isinstance(item.expression, ex.Column):
+            return item.expression.name
         return f"KSQL_COL_{self._query.items.index(item)}"
 
     def _resolved(self, each: Any) -> Any:
@@ -201,11 +229,21 @@ class _Planner:
             raise NotSupportedYet("a query within a persistent query")
         if isinstance(each, ex.Column) and self._query.group_by and is_bound(each):
             return ex.Column(each.name, WINDOW)
+        if isinstance(each, ex.Column) and (key := self._row_key(each)) is not None:
+            return key
         if isinstance(each, ex.Column):
             column = each if each.relation in self._sources else self._column(each)
             self._used.add((column.relation, column.name))
             return column
         return with_parts(each, self._resolved)
+
+    def _row_key(self, column: ex.Column) -> ex.Expression | None:
+        """What ROWKEY is, where it is no column of what is read."""
+        named = (column.relation, column.name) == ("", ROW_KEY)
+        if not named or self._joined is None:
+            return None
+        known = any(ROW_KEY in _names(source) for source in self._sources.values())
+        return None if known else self._joined.row_key
 
     def _column(self, column: ex.Column) -> ex.Column:
         if column.relation and column.relation not in self._aliases.values():
@@ -228,43 +266,16 @@ class _Planner:
         hint = nearest(name, self._aliases.values())
         return StatementError(f"There is no {name} in FROM.{hint}")
 
-    # The join.
-
-    def _join(self) -> tuple[TableJoin, tuple[ex.Expression, ...]]:
-        """The join, and the columns that can be the key of what comes out."""
-        join, left, table = self._query.joins[0], self._sources[LEFT], self._sources[RIGHT]
-        if not isinstance(join.on, ex.Binary) or join.on.operator != "=":
-            raise StatementError(
-                "Unsupported join expression: the condition must be one equality, "
-                f"{self._aliases[LEFT]}.… = {self._aliases[RIGHT]}.{table.keys[0].name}."
-            )
-        sides = [self._resolved(join.on.left), self._resolved(join.on.right)]
-        key = ex.Column(table.keys[0].name, RIGHT)
-        if len(table.keys) > 1:
-            raise NotSupportedYet("a join with a table whose primary key has several columns")
-        if key not in sides:
-            raise StatementError(
-                "Invalid join condition: stream-table joins require to join on the table's "
-                f"primary key. The primary key of {table.name} is {table.keys[0].name}."
-            )
-        mine = sides[1 - sides.index(key)]
-        if _sides_of(mine) != {LEFT}:
-            raise StatementError(
-                f"Invalid join condition: one side must be of {self._aliases[LEFT]} alone."
-            )
-        by_key = [ex.Column(c.name, LEFT) for c in left.keys] == [mine]
-        text, trouble = self._write(mine), self._troubles.of(mine)
-        viable = (mine, key) if isinstance(mine, ex.Column) else (key,)
-        return TableJoin(table, join.kind, text, trouble, by_key), viable
-
     # What comes out.
 
-    def _outputs(
-        self, items: list[Item], viable: tuple[ex.Expression, ...] | None
-    ) -> tuple[tuple[Output, ...], bool]:
-        keys = self._key_items(items, viable)
-        joined = self._joined_key() if viable is not None and not self._query.partition_by else ""
-        ordered = self._keyed(items, keys, joined)
+    def _outputs(self, items: list[Item]) -> tuple[tuple[Output, ...], bool]:
+        joined = self._joined
+        keys = self._key_items(items, joined.viable if joined else None)
+        by_join = joined is not None and not self._query.partition_by
+        written = self._write(joined.written) if joined is not None and by_join else ""
+        ordered = self._keyed(items, keys, written)
+        if joined is not None and joined.pairing is not None:
+            return ordered, False
         left_keys = [ex.Column(c.name, LEFT) for c in self._sources[LEFT].keys]
         return ordered, bool(keys) and [items[n].expression for n in keys] == left_keys
 
@@ -279,12 +290,6 @@ class _Planner:
         if len(ordered) == len(keys):
             raise StatementError("The projection contains no value columns.")
         return tuple(ordered)
-
-    def _joined_key(self) -> str:
-        on = self._query.joins[0].on
-        assert isinstance(on, ex.Binary)  # noqa: S101 (a join on something else is refused)
-        sides = [self._resolved(on.left), self._resolved(on.right)]
-        return self._write(next(each for each in sides if _sides_of(each) == {LEFT}))
 
     def _output(self, item: Item, *, is_key: bool) -> Output:
         expression = item.expression
@@ -330,29 +335,6 @@ class _Planner:
         )
 
 
-def _refuse_kinds(left: Source, right: Source, join: Join) -> None:
-    kinds = (left.kind, right.kind)
-    if kinds == ("TABLE", "STREAM"):
-        raise StatementError(
-            "Invalid join order: table-stream joins are not supported; only stream-table joins. "
-            f"Got {left.name} JOIN {right.name}."
-        )
-    if kinds != ("STREAM", "TABLE"):
-        raise NotSupportedYet(f"{left.kind.lower()}-{right.kind.lower()} joins that persist")
-    if join.kind not in ("INNER", "LEFT"):
-        raise StatementError(
-            f"{join.kind} OUTER joins between streams and tables are not supported: "
-            "a row of the table never makes a row by itself. Use INNER or LEFT."
-        )
-    if join.within:
-        raise StatementError(
-            "A window definition was provided for a Stream-Table join. "
-            "These joins are not windowed: remove the WITHIN clause."
-        )
-    if right.timestamp or any(c.role == "HEADERS" for c in right.columns):
-        raise NotSupportedYet("a join with a table that has TIMESTAMP in WITH, or headers")
-
-
 def _check_names(outputs: list[Output]) -> None:
     names = [each.name.upper() for each in outputs]
     twice = next((each.name for each in outputs if names.count(each.name.upper()) > 1), None)
@@ -369,16 +351,6 @@ def _alias(relation: Relation) -> str:
 
 def _names(source: Source) -> list[str]:
     return [*(column.name for column in source.columns), *source.pseudo]
-
-
-def _sides_of(each: Any) -> set[str]:
-    if isinstance(each, ex.Column):
-        return {each.relation}
-    if isinstance(each, tuple):
-        return {side for part in each for side in _sides_of(part)}
-    if isinstance(each, ex.Expression) and is_dataclass(each):
-        return {side for f in fields(each) for side in _sides_of(getattr(each, f.name))}
-    return set()
 
 
 def _no_query(_: Query) -> str:

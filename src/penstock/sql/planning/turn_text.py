@@ -25,8 +25,9 @@ from penstock.sql.planning.decoding import (
     text_columns,
 )
 from penstock.sql.planning.encoding import Cell, enveloped, key_of, value_of
+from penstock.sql.planning.joins import LEFT, RIGHT
 from penstock.sql.planning.misfits import KEYLESS, told_misfits
-from penstock.sql.planning.persistent import LEFT, RIGHT, Output, PersistentPlan
+from penstock.sql.planning.persistent import Output, PersistentPlan
 from penstock.sql.planning.spark_types import quoted, spark_type, text
 from penstock.sql.planning.troubles import either
 
@@ -54,7 +55,9 @@ TABLE_COLUMNS = {
     "offset": ("table_offset", "BIGINT"),
     "timestamp": ("table_timestamp", "TIMESTAMP"),
 }
-"""The record of the table, as the stage of a join adds it."""
+"""The record of the right side, as the stage of a join adds it."""
+PAIRED, PAIR_TIME, PAIR_ERROR = "penstock_paired", "penstock_pair_time", "penstock_pair_error"
+"""Of a pair (``pair_text``): whether there is a row, its time, or why there is none."""
 
 
 def computed(plan: PersistentPlan, records: str) -> str:
@@ -121,14 +124,14 @@ def _kept(plan: PersistentPlan) -> str:
 
 
 def _rows(plan: PersistentPlan, records: str, more: list[str]) -> str:
-    if plan.join is None:
+    if plan.right is None:
         return _left(plan, records, more)
     table = [name for name, _ in TABLE_COLUMNS.values()]
-    return _right(plan, _left(plan, records, [*table, *more]), plan.join.table.in_json(), more)
+    return _right(plan, _left(plan, records, [*table, *more]), plan.right.in_json(), more)
 
 
 def _left(plan: PersistentPlan, records: str, more: list[str] | None = None) -> str:
-    source = plan.source
+    source = plan.source.in_json() if plan.pairing else plan.source
     kept = ["task", *(more or [])]
     parsed = parsed_of(source, records, latest=False, more=kept)
     texts = column_texts(source)
@@ -139,37 +142,41 @@ def _left(plan: PersistentPlan, records: str, more: list[str] | None = None) -> 
         *record,
         f"{texts['ROWTIME']} AS {TIME}",
         f"({unreadable}) AS penstock_unreadable",
-        f"{told_misfits(source, _used(plan, LEFT))} AS {MISFIT}",
-        f"{_struct(plan, LEFT, texts)} AS {LEFT}",
+        f"{told_misfits(source, used_columns(plan, LEFT))} AS {MISFIT}",
+        f"{column_struct(plan, LEFT, texts)} AS {LEFT}",
     ]
     return f"SELECT {', '.join(columns)} FROM ({parsed})"
 
 
 def _right(plan: PersistentPlan, left: str, table: Source, more: list[str]) -> str:
-    """The columns of the table beside those of the stream; NULL where it has no row."""
+    """The columns of the right side beside those of the left one; NULL where it has no row."""
     kept = [*RECORD, TIME, "penstock_unreadable", MISFIT, LEFT, *more]
     renamed = [f"{name} AS {plain}" for plain, (name, _) in TABLE_COLUMNS.items()]
     headers = "CAST(NULL AS array<struct<key:string,value:binary>>) AS headers"
     raw = f"SELECT {', '.join([*renamed, headers, *kept])} FROM ({left})"
     parsed = parsed_of(table, f"({raw})", latest=False, more=kept)
-    struct = _struct(plan, RIGHT, column_texts(table))
+    struct = column_struct(plan, RIGHT, column_texts(table))
     found = "value IS NOT NULL"
-    misfit = told_misfits(table, _used(plan, RIGHT), of=f" in table {table.name}")
+    misfit = told_misfits(table, used_columns(plan, RIGHT), of=f" in table {table.name}")
+    # Of a pair that is there no more, the key of either side is still to be told.
+    chosen = struct if plan.pairing else f"CASE WHEN {found} THEN {struct} END"
     columns = [
         *(each for each in kept if each != MISFIT),
         f"coalesce({MISFIT}, {misfit}) AS {MISFIT}",
         f"({found}) AS penstock_found",
-        f"CASE WHEN {found} THEN {struct} END AS {RIGHT}",
+        f"{chosen} AS {RIGHT}",
     ]
     return f"SELECT {', '.join(columns)} FROM ({parsed})"
 
 
-def _struct(plan: PersistentPlan, side: str, texts: dict[str, str]) -> str:
-    fields = [f"{text(name)}, {texts[name]}" for name in _used(plan, side)]
+def column_struct(plan: PersistentPlan, side: str, texts: dict[str, str]) -> str:
+    """The columns of a side that are in use."""
+    fields = [f"{text(name)}, {texts[name]}" for name in used_columns(plan, side)]
     return f"named_struct({', '.join([*fields, ONCE])})"
 
 
-def _used(plan: PersistentPlan, side: str) -> list[str]:
+def used_columns(plan: PersistentPlan, side: str) -> list[str]:
+    """The names of the columns of a side that are in use."""
     return sorted(name for of, name in plan.used if of == side)
 
 
@@ -185,6 +192,8 @@ def _wrong(plan: PersistentPlan) -> str:
 
 def _error(plan: PersistentPlan) -> str:
     """Why the row cannot be computed; NULL if it can."""
+    if plan.pairing is not None:
+        return _pair_error(plan)
     there = "penstock_value IS NOT NULL"
     timeless = f"{TIME} IS NULL" if plan.source.timestamp else ""
     trouble = plan.join.key_trouble if plan.join else ""
@@ -201,6 +210,15 @@ def _error(plan: PersistentPlan) -> str:
     return f"CASE {' '.join(told)} END"
 
 
+def _pair_error(plan: PersistentPlan) -> str:
+    cases = {
+        "Error computing the condition in WHERE": _both(PAIRED, plan.where_trouble),
+        **_column_errors(plan),
+    }
+    told = [f"WHEN {when} THEN {text(what)}" for what, when in cases.items() if when]
+    return f"CASE WHEN {PAIR_ERROR} IS NOT NULL THEN {PAIR_ERROR} {' '.join(told)} END"
+
+
 def _column_errors(plan: PersistentPlan) -> dict[str, str]:
     if plan.aggregation is not None:
         trouble = plan.aggregation.group_trouble
@@ -215,6 +233,8 @@ def _both(condition: str, trouble: str) -> str:
 def _passes(plan: PersistentPlan) -> str:
     """Whether the row is in the result; never NULL."""
     conditions = ["penstock_value IS NOT NULL", "NOT penstock_unreadable"]
+    if plan.pairing is not None:
+        conditions = [f"coalesce({PAIRED}, FALSE)"]
     if plan.where:
         conditions.append(f"coalesce({plan.where}, FALSE)")
     if plan.join is not None and plan.join.kind == "INNER":
@@ -265,7 +285,8 @@ def empty_records(*, joined: bool, more: Mapping[str, str] | None = None) -> str
     """No records, with the columns that there would be."""
     types = {"key": "BINARY", "value": "BINARY", "partition": "INT", "offset": "BIGINT"}
     types |= {"timestamp": "TIMESTAMP", "headers": "array<struct<key:string,value:binary>>"}
-    columns = {name: types[name] for name in RAW_COLUMNS.split(", ")} | {"task": "INT"}
+    columns = {name: types[name] for name in RAW_COLUMNS.split(", ")}
+    columns |= {"task": "INT", "topic": "STRING"}
     columns |= TEXTS
     columns |= dict(TABLE_COLUMNS.values()) if joined else {}
     columns |= more or {}

@@ -16,6 +16,8 @@ from penstock.sql.catalog.source import Source, column_list
 from penstock.sql.errors import AlreadyExists, NotSupportedYet, StatementError
 from penstock.sql.persistent.aggregating import aggregated
 from penstock.sql.persistent.columns import analysed, columns_of_query, told
+from penstock.sql.persistent.pair_stages import PairAccess
+from penstock.sql.persistent.pairing import paired
 from penstock.sql.persistent.state_stages import StateAccess
 from penstock.sql.planning.persistent import PersistentPlan, planned_persistent
 from penstock.sql.planning.turn_text import empty_records, output
@@ -87,9 +89,12 @@ def explained(home: Home, query: Query, sink: str) -> str:
 def _frame(home: Home, plan: PersistentPlan, sink: Source) -> DataFrame:
     """What a turn over nothing gives."""
     spark = home.spark()
-    if plan.aggregation is None:
+    if not plan.has_state:
         return analysed(spark, output(plan, sink, empty_records(joined=bool(plan.join))))
     records = analysed(spark, f"SELECT * FROM {empty_records(joined=bool(plan.join))}")  # noqa: S608 (written by this package)
+    if plan.pairing is not None or plan.aggregation is None:
+        nothing = PairAccess(StateAccess(None, "", (), None), {})
+        return told(lambda: paired(records, plan, sink, "", nothing))
     access = StateAccess(None, "", (), plan.aggregation.window)
     return told(lambda: aggregated(records, plan, sink, "", access))
 
@@ -114,8 +119,9 @@ def _planned(home: Home, query: Query, sink: str) -> PersistentPlan:
     plan = planned_persistent(query, home.catalog.source, sink)
     for source in plan.sources:
         home.refuse_closed(source.topic)
-    if plan.join is not None and plan.join.by_key:
-        _refuse_uneven(home, plan.source, plan.join.table)
+    by_key = (each is not None and each.by_key for each in (plan.join, plan.pairing))
+    if plan.right is not None and any(by_key):
+        _refuse_uneven(home, plan.source, plan.right)
     return plan
 
 
@@ -221,7 +227,8 @@ def _query(id_: str, plan: PersistentPlan, sink: Source, said: Said) -> Persiste
         {n: value for n, value in said.variables.items() if n.lower() in said.text.lower()},
         {key: value for key, value in said.properties.items() if key in KEPT},
         store,
-        f"_penstock-{store}-state" if plan.aggregation else "",
+        f"_penstock-{store}-state" if plan.has_state else "",
+        len(plan.sources) if plan.pairing else 1,
     )
 
 
@@ -254,14 +261,15 @@ def _run(home: Home, query: PersistentQuery, partitions: int) -> None:
 
     That is told even for the beginning: an earlier query of the same id may have left offsets.
     """
-    topic, admin = query.sources[0].topic, home.catalog.admin
+    admin = home.catalog.admin
     # What is not read from a table could not be taken back when it changes.
     usual = "earliest" if query.state_topic and query.sources[0].kind == "TABLE" else "latest"
     earliest = query.properties.get(RESET, usual).lower() == "earliest"
-    begin = reading.beginnings(admin, topic) if earliest else reading.ends(admin, topic)
+    begin = reading.beginnings if earliest else reading.ends
+    offsets = [each for topic in query.topics for each in _offsets(topic, begin(admin, topic))]
     home.connect.create(query.id, query.connector_config(partitions), "STOPPED")
     try:
-        home.connect.alter_offsets(query.id, _offsets(topic, begin))
+        home.connect.alter_offsets(query.id, offsets)
         home.connect.resume(query.id)
     except BaseException:
         with suppress(PenstockError):

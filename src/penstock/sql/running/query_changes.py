@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from penstock.sdk.errors import PenstockError
@@ -160,15 +161,20 @@ def facts(home: Home, query: PersistentQuery, plan: str) -> Result:
 
 
 def _lag(home: Home, query: PersistentQuery) -> int | None:
-    """How many records of its stream it has still to read; None if it cannot be found out."""
-    topic = query.sources[0].topic
+    """How many records it has still to read; None if it cannot be found out."""
     try:
-        ends = reading.ends(home.catalog.admin, topic)
         found = [each for each in home.connect.offsets(query.id) if each["offset"] is not None]
+        return sum(_lag_of(home, topic, found) for topic in query.topics)
     except PenstockError:
         return None
+
+
+def _lag_of(home: Home, topic: str, offsets: Sequence[Json]) -> int:
+    ends = reading.ends(home.catalog.admin, topic)
     done: reading.Offsets = {
-        each["partition"]["kafka_partition"]: each["offset"]["kafka_offset"] for each in found
+        each["partition"]["kafka_partition"]: each["offset"]["kafka_offset"]
+        for each in offsets
+        if each["partition"]["kafka_topic"] == topic
     }
     begin = {} if ends.keys() <= done.keys() else reading.beginnings(home.catalog.admin, topic)
     return sum(end - done.get(p, begin.get(p, 0)) for p, end in ends.items())

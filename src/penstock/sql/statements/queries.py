@@ -25,13 +25,22 @@ class Relation:
 
 
 @dataclass(frozen=True)
+class Within:
+    """How far apart two rows may be, as texts such as ``1 HOUR``; ``grace`` may be empty."""
+
+    before: str
+    after: str
+    grace: str = ""
+
+
+@dataclass(frozen=True)
 class Join:
-    """``kind`` is INNER, LEFT, RIGHT or FULL; ``within`` the text of a WITHIN clause."""
+    """``kind`` is INNER, LEFT, RIGHT or FULL."""
 
     kind: str
     relation: Relation
     on: Expression
-    within: str = ""
+    within: Within | None = None
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from confluent_kafka import Producer
@@ -31,7 +32,7 @@ class _Running:
 
     query: PersistentQuery
     turns: QueryTurns
-    positions: dict[int, int] = field(default_factory=dict)
+    positions: dict[tuple[str, int], int] = field(default_factory=dict)
     paused: bool = True
 
 
@@ -63,24 +64,34 @@ class LocalQueries:
 
     def _turn(self, running: _Running) -> bool:
         """Whether there was something to read."""
-        query, topic = running.query, running.query.sources[0].topic
-        ends = reading.ends(self._admin, topic)
-        at = running.positions
+        query, at = running.query, running.positions
+        ends = {
+            (topic, partition): end
+            for topic in query.topics
+            for partition, end in reading.ends(self._admin, topic).items()
+        }
         ranges = tuple(
-            TopicRange(topic, p, at.get(p, 0), end) for p, end in ends.items() if at.get(p, 0) < end
+            TopicRange(*place, at.get(place, 0), end)
+            for place, end in ends.items()
+            if at.get(place, 0) < end
         )
         if not ranges:
             return False
         kafka = {"bootstrap.servers": self._connection.bootstrap_servers}
         turn = FrameTurn(query.id, ranges, self._side_ends(query), kafka, small=True)
-        self._produce(running.turns.build(self._records(topic, ranges), turn))
+        self._produce(running.turns.build(self._records(ranges), turn))
         running.positions = ends
         return True
 
-    def _records(self, topic: str, ranges: Sequence[TopicRange]) -> DataFrame:
-        starts, stops = ({r.partition: getattr(r, e) for r in ranges} for e in ("start", "stop"))
-        frame = reading.frame(self._spark(), self._connection, topic, starts, stops)
+    def _records(self, ranges: Sequence[TopicRange]) -> DataFrame:
+        topics = dict.fromkeys(each.topic for each in ranges)
+        frame = reduce(lambda a, b: a.union(b), [self._of_topic(each, ranges) for each in topics])
         return frame.coalesce(1).selectExpr(*COLUMNS)
+
+    def _of_topic(self, topic: str, ranges: Sequence[TopicRange]) -> DataFrame:
+        mine = [each for each in ranges if each.topic == topic]
+        starts, stops = ({r.partition: getattr(r, e) for r in mine} for e in ("start", "stop"))
+        return reading.frame(self._spark(), self._connection, topic, starts, stops)
 
     def _side_ends(self, query: PersistentQuery) -> dict[TopicPartition, int]:
         return {
@@ -120,8 +131,8 @@ class LocalQueries:
     def alter_offsets(self, name: str, offsets: Sequence[Mapping[str, Any]]) -> str:
         """Set where it begins."""
         for each in offsets:
-            partition = each["partition"]["kafka_partition"]
-            self._running[name].positions[partition] = each["offset"]["kafka_offset"]
+            place = (each["partition"]["kafka_topic"], each["partition"]["kafka_partition"])
+            self._running[name].positions[place] = each["offset"]["kafka_offset"]
         return ""
 
     def resume(self, name: str) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from penstock.plugins.spark.delta_log import Version, version_of
 from penstock.plugins.spark.delta_offsets import DeltaOffset
 from penstock.plugins.spark.delta_planner import MOST_FILES, Found
 from penstock.plugins.spark.delta_reading import FILE, DeltaReading
@@ -75,6 +76,47 @@ def test_offsets_that_no_turn_could_go_on_from(
 ) -> None:
     with pytest.raises(OffsetError):
         SparkSourceConnector().alter_offsets(CONFIG, [(partition, offset)])
+
+
+class Action:
+    """One of Delta's, whose own text is not always JSON."""
+
+    def __init__(self, kind: str, **fields: Any) -> None:
+        self.kind = kind
+        for name, value in fields.items():
+            setattr(self, name, lambda value=value: value)
+
+    def getClass(self) -> Action:  # noqa: N802 (as Java has it)
+        return self
+
+    def getSimpleName(self) -> str:  # noqa: N802 (as Java has it)
+        return self.kind
+
+    def json(self) -> str:
+        return '{"commitInfo":{"operationParameters":{"mode":Append}}}'
+
+
+class Actions(list[Action]):
+    def size(self) -> int:
+        return len(self)
+
+    def apply(self, place: int) -> Action:
+        return self[place]
+
+
+def test_what_a_version_has_changed() -> None:
+    added = Action("AddFile", dataChange=True)
+    told = [
+        Action("CommitInfo", operation="UPDATE"),
+        Action("Metadata", schemaString="columns"),
+        added,
+        Action("AddFile", dataChange=False),
+        Action("RemoveFile", dataChange=False),
+        Action("SetTransaction"),
+    ]
+    assert version_of(7, Actions(told)) == Version(7, [added], False, "columns", "UPDATE")
+    told.append(Action("RemoveFile", dataChange=True))
+    assert version_of(7, Actions(told)).removes
 
 
 class File:
