@@ -168,6 +168,48 @@ def test_a_query_goes_on_with_what_was_declared_when_it_was_created(
     typed(f"TERMINATE {id_};")
 
 
+def test_a_query_that_is_replaced_goes_on_where_it_was(
+    typed: Typing, name: str, sink: str, becomes: Callable[[str, Column], None]
+) -> None:
+    made = typed(
+        f"CREATE STREAM s (k VARCHAR KEY, n INT) WITH (KAFKA_TOPIC='{name}', PARTITIONS=2);"
+        f"CREATE STREAM t (k VARCHAR KEY, n INT) WITH (KAFKA_TOPIC='{name}-t', PARTITIONS=2);"
+        f"{EARLIEST} CREATE OR REPLACE STREAM {sink} AS SELECT k, n + 1 AS m FROM s;"
+        "INSERT INTO s VALUES ('a', 1), ('b', 2);"
+    )
+    id_ = query_id(made)
+    becomes(sink, [("a", 2), ("b", 3)])
+    again = f"CREATE OR REPLACE STREAM {sink}"
+    told = typed(f"{again} AS SELECT k, n * 10 AS m, n AS was FROM s WHERE n > 0;")
+    assert f"Replaced query with ID {id_}" in told
+    typed("INSERT INTO s VALUES ('c', 3), ('d', 0), ('e', 5);")
+    becomes(sink, [("a", 2, None), ("b", 3, None), ("c", 30, 3), ("e", 50, 5)])
+    assert "n * 10 AS m" in typed(f"EXPLAIN {id_};")
+    for query, said in {
+        f"{again} AS SELECT k, n AS m, n AS was FROM t;": f"cannot read topic {name}-t instead",
+        f"{again} AS SELECT k, n AS was, n AS m FROM s;": "M INTEGER, WAS INTEGER have to come",
+        f"{again} AS SELECT k, n AS m FROM s;": "have to come first",
+        f"{again} AS SELECT n, k AS m FROM s PARTITION BY n;": "its key is K VARCHAR",
+        f"{again} WITH (VALUE_FORMAT='DELIMITED') AS SELECT k, n AS m, n AS was FROM s;": (
+            "its VALUE_FORMAT is JSON"
+        ),
+        f"CREATE OR REPLACE TABLE {sink} AS SELECT k, COUNT(*) AS m FROM s GROUP BY k;": (
+            "not supported yet: CREATE OR REPLACE of a query with aggregates"
+        ),
+    }.items():
+        with pytest.raises(SqlError) as caught:
+            typed(query)
+        assert said in str(caught.value), query
+    typed("INSERT INTO s VALUES ('f', 6);")
+    becomes(
+        sink,
+        [("a", 2, None), ("b", 3, None), ("c", 30, 3), ("e", 50, 5), ("f", 60, 6)],
+    )
+    typed(f"TERMINATE {id_};")
+    with pytest.raises(SqlError, match="There is no query that"):
+        typed(f"{again} AS SELECT k, n AS m, n AS was FROM s;")
+
+
 def test_two_queries_write_to_one_stream(
     typed: Typing, name: str, sink: str, becomes: Callable[[str, Column], None]
 ) -> None:
@@ -229,7 +271,7 @@ def test_what_cannot_begin_leaves_nothing(
         "INSERT INTO views SELECT * FROM views;": "The query would read what it writes",
         "INSERT INTO users SELECT * FROM views;": "USERS is a table",
         "TERMINATE csas_nothing;": "Unknown queryId: csas_nothing",
-        f"CREATE OR REPLACE STREAM {sink} AS SELECT * FROM views;": "not supported yet",
+        "CREATE OR REPLACE STREAM views AS SELECT * FROM views;": "There is no query that VIEWS",
     }.items():
         with pytest.raises(SqlError) as caught:
             typed(query)

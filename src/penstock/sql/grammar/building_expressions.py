@@ -13,6 +13,8 @@ from penstock.sql.statements import expressions as ex
 from penstock.sql.statements.types import NAMES, SIMPLE, SqlType
 
 Nodes = list[Any]
+OF_UNITS = {"DATEADD", "DATESUB", "TIMESTAMPADD", "TIMESTAMPSUB"}
+"""Functions whose first argument is a word, such as DAYS, and no column."""
 
 
 class Flag(str):
@@ -181,6 +183,8 @@ class ExpressionBuilder(Transformer[Token, Any]):
     def call(self, nodes: Nodes) -> ex.Call:
         name, *arguments = nodes
         given = tuple(parts(arguments))
+        if name.upper() in OF_UNITS and given and isinstance(given[0], ex.Column):
+            given = (ex.Literal(given[0].name), *given[1:])
         return ex.Call(name.upper(), given, flagged(arguments, "DISTINCT"))
 
     def cast(self, nodes: Nodes) -> ex.Cast:

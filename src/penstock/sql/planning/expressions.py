@@ -7,7 +7,8 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from penstock.sql.planning.folds import FOLDS
-from penstock.sql.planning.functions import AGGREGATES, TEXT, spark_call
+from penstock.sql.planning.function_list import AGGREGATES, TEXTS
+from penstock.sql.planning.functions import spark_call
 from penstock.sql.planning.spark_types import quoted, spark_type, text
 from penstock.sql.statements import expressions as ex
 from penstock.sql.statements.queries import Query
@@ -87,7 +88,7 @@ class Expressions:
             return each.type.name == "VARCHAR"
         if isinstance(each, ex.Binary):
             return each.operator == "||" or (each.operator == "+" and self._concatenates(each))
-        return isinstance(each, ex.Call) and each.name in TEXT
+        return isinstance(each, ex.Call) and each.name in TEXTS
 
     def _isnull(self, each: ex.IsNull) -> str:
         return f"({self.write(each.operand)} IS {_not(each.negated)}NULL)"

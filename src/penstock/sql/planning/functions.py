@@ -1,107 +1,73 @@
-"""The functions of SQL, and what each is in Spark: a template with its arguments in braces.
+"""Calls of SQL's functions as Spark has them.
 
-Only these can be called: Spark has functions that reach outside of a query. Those that could fail
-are in the form that gives NULL instead.
+Only what is listed can be called: Spark has functions that reach outside of a query.
 """
 
 from __future__ import annotations
 
+import re
+
 from penstock.sql.errors import StatementError, nearest
+from penstock.sql.planning.function_list import AGGREGATES, MOVING, SCALAR, UNITS, Template
 
-ANY = "*"
-"""All arguments, separated by commas."""
-
-SCALAR = {
-    "ABS": "abs({0})",
-    "ARRAY_CONTAINS": "array_contains({0}, {1})",
-    "ARRAY_DISTINCT": "array_distinct({0})",
-    "ARRAY_JOIN": "array_join({0}, {1})",
-    "ARRAY_LENGTH": "size({0})",
-    "ARRAY_MAX": "array_max({0})",
-    "ARRAY_MIN": "array_min({0})",
-    "ARRAY_SORT": "sort_array({0})",
-    "AS_VALUE": "{0}",
-    "CEIL": "ceil({0})",
-    "COALESCE": "coalesce({*})",
-    "CONCAT": "concat({*})",
-    "CONCAT_WS": "concat_ws({*})",
-    "CONVERT_TZ": "convert_timezone({1}, {2}, {0})",
-    "DATEADD": "timestampadd({0}, {1}, {2})",
-    "EXP": "exp({0})",
-    "EXTRACTJSONFIELD": "get_json_object({0}, {1})",
-    "FLOOR": "floor({0})",
-    "FORMAT_DATE": "date_format({0}, {1})",
-    "FORMAT_TIMESTAMP": "date_format({0}, {1})",
-    "FROM_UNIXTIME": "timestamp_millis({0})",
-    "GREATEST": "greatest({*})",
-    "IFNULL": "ifnull({0}, {1})",
-    "INITCAP": "initcap({0})",
-    "INSTR": "instr({0}, {1})",
-    "LCASE": "lower({0})",
-    "LEAST": "least({*})",
-    "LEN": "length({0})",
-    "LN": "ln({0})",
-    "LPAD": "lpad({0}, {1}, {2})",
-    "MAP_KEYS": "map_keys({0})",
-    "MAP_VALUES": "map_values({0})",
-    "NULLIF": "nullif({0}, {1})",
-    "PARSE_DATE": "cast(try_to_timestamp({0}, {1}) as date)",
-    "PARSE_TIMESTAMP": "try_to_timestamp({0}, {1})",
-    "REGEXP_EXTRACT": "regexp_extract({1}, {0}, 0)",
-    "REGEXP_REPLACE": "regexp_replace({0}, {1}, {2})",
-    "REPLACE": "replace({0}, {1}, {2})",
-    "ROUND": "round({*})",
-    "RPAD": "rpad({0}, {1}, {2})",
-    "SIGN": "sign({0})",
-    "SPLIT": "split({0}, concat('\\\\Q', {1}, '\\\\E'))",
-    "SQRT": "sqrt({0})",
-    "SUBSTRING": "substring({*})",
-    "TIMESTAMPTOSTRING": "date_format(timestamp_millis({0}), {1})",
-    "TRIM": "trim({0})",
-    "UCASE": "upper({0})",
-    "UNIX_TIMESTAMP": "unix_millis({0})",
-}
-AGGREGATES = {
-    "AVG": "try_avg({*})",
-    "COLLECT_LIST": "collect_list({*})",
-    "COLLECT_SET": "collect_set({*})",
-    "COUNT": "count({*})",
-    "COUNT_DISTINCT": "count(DISTINCT {0})",
-    "MAX": "max({*})",
-    "MIN": "min({*})",
-    "SUM": "try_sum({*})",
-}
-TEXT = {
-    "CONCAT",
-    "CONCAT_WS",
-    "EXTRACTJSONFIELD",
-    "FORMAT_DATE",
-    "FORMAT_TIMESTAMP",
-    "INITCAP",
-    "LCASE",
-    "LPAD",
-    "REGEXP_EXTRACT",
-    "REGEXP_REPLACE",
-    "REPLACE",
-    "RPAD",
-    "SUBSTRING",
-    "TIMESTAMPTOSTRING",
-    "TRIM",
-    "UCASE",
-}
-"""Those that give text."""
+PLACE = re.compile(r"\{([\d*+])\}")
+ALL, REST = "*", "+"
 
 
 def spark_call(name: str, arguments: list[str], *, distinct: bool) -> str:
     """The call as Spark has it; StatementError for a name or a count that is wrong."""
-    template = {**SCALAR, **AGGREGATES}.get(name)
-    if template is None:
-        hint = nearest(name, [*SCALAR, *AGGREGATES])
+    if name in MOVING:
+        return _moved(name, arguments)
+    found = {**SCALAR, **AGGREGATES}.get(name)
+    if found is None:
+        hint = nearest(name, [*SCALAR, *AGGREGATES, *MOVING])
         raise StatementError(f"There is no function {name}.{hint} SHOW FUNCTIONS; lists all.")
+    template = _fitting(name, found, len(arguments))
     listed = ("DISTINCT " if distinct else "") + ", ".join(arguments)
-    try:
-        return template.replace("{*}", listed.replace("{", "{{").replace("}", "}}")).format(
-            *arguments
-        )
-    except IndexError:
-        raise StatementError(f"{name} needs more than {len(arguments)} argument(s).") from None
+    texts = {ALL: listed, REST: ", ".join(arguments[1:])}
+    return PLACE.sub(lambda at: texts[at[1]] if at[1] in texts else arguments[int(at[1])], template)
+
+
+def _fitting(name: str, found: Template, given: int) -> str:
+    """That of the templates which takes so many arguments."""
+    templates = (found,) if isinstance(found, str) else found
+    for template in templates:
+        count, is_least = _count(template)
+        if given == count or (is_least and given >= count):
+            return template
+    counts = [_count(template)[0] for template in templates]
+    many = "at least " if _count(templates[-1])[1] else ""
+    told = " or ".join(map(str, counts))
+    raise StatementError(
+        f"{name} takes {many}{told} argument{'' if counts[-1] == 1 else 's'}, not {given}."
+    )
+
+
+def _count(template: str) -> tuple[int, bool]:
+    """How many arguments it takes, and whether it takes more."""
+    places = PLACE.findall(template)
+    numbers = [int(each) + 1 for each in places if each.isdigit()]
+    least = {ALL: 1, REST: 2}
+    return max([*numbers, *(least[each] for each in places if each in least), 0]), any(
+        each in least for each in places
+    )
+
+
+def _moved(name: str, arguments: list[str]) -> str:
+    """A time that is earlier or later: ``DATEADD(DAYS, 3, d)``."""
+    if len(arguments) != 3:
+        raise StatementError(f"{name} takes 3 arguments: a unit, a number and a time.")
+    unit, number, time = arguments
+    chosen = unit.strip("'").upper()
+    named = chosen if chosen.endswith("S") else f"{chosen}S"
+    sign, kind = MOVING[name]
+    size = f"CAST({number} AS INT)" if sign > 0 else f"-CAST({number} AS INT)"
+    if named == "MILLISECONDS":
+        parts = ["0"] * 6 + [f"CAST({size} / 1000.0 AS DECIMAL(18, 6))"]
+    elif named in UNITS:
+        parts = [size if each == named else "0" for each in UNITS]
+    else:
+        known = [*UNITS, "MILLISECONDS"]
+        hint = nearest(named, known)
+        raise StatementError(f"There is no unit {chosen}.{hint} Units are {', '.join(known)}.")
+    return f"CAST(try_add(CAST({time} AS TIMESTAMP), make_interval({', '.join(parts)})) AS {kind})"

@@ -23,6 +23,8 @@ class Plan:
     views: dict[str, Source] = field(default_factory=dict)
     columns: dict[str, frozenset[str]] = field(default_factory=dict)
     """Of each view those that the query is about."""
+    ordered: bool = False
+    """Whether there is an ORDER BY in it."""
 
 
 def planned(query: Query, find: FindSource) -> Plan:
@@ -55,6 +57,7 @@ class _Planner:
 
     def write(self, query: Query) -> str:
         self._refuse(query)
+        self._plan.ordered |= bool(query.order_by)
         relations = [query.relation, *(join.relation for join in query.joins)]
         sources = {self._alias(each): self._source(each) for each in relations}
         self._check_columns(query, sources)

@@ -11,8 +11,10 @@ SETTINGS = {
     "spark.sql.ansi.enabled": "false",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.shuffle.partitions": "2",
+    "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
 }
-"""Expressions give NULL and no errors, and the time zone is UTC, as SQL's is."""
+"""Expressions give NULL and no errors, of equal keys of a map the last one holds, and the time zone
+is UTC, as SQL's is."""
 
 
 def own_session(spark: SparkSession) -> SparkSession:

@@ -14,11 +14,12 @@ from penstock.sql.avro.columns import AvroWriters
 from penstock.sql.catalog.connect_schemas import value_schema
 from penstock.sql.catalog.source import PSEUDO, Source
 from penstock.sql.errors import NotSupportedYet, StatementError, nearest
+from penstock.sql.running.fitting import fitted
 from penstock.sql.running.home import Home
 from penstock.sql.running.results import Result, message
 from penstock.sql.statements import expressions as ex
 from penstock.sql.statements.queries import InsertValues
-from penstock.sql.statements.types import ColumnDef
+from penstock.sql.statements.types import ColumnDef, SqlType
 
 SECONDS = 20.0
 Row = dict[str, Any]
@@ -89,30 +90,9 @@ def _value(each: ex.Expression) -> Any:
     raise NotSupportedYet("expressions in VALUES; write literals")
 
 
-FITTING: dict[str, tuple[type, ...]] = {
-    "BOOLEAN": (bool,),
-    "INTEGER": (int,),
-    "BIGINT": (int,),
-    "DOUBLE": (int, float, Decimal),
-    "DECIMAL": (int, float, Decimal),
-    "VARCHAR": (str,),
-    "ARRAY": (list,),
-    "MAP": (dict,),
-    "STRUCT": (dict,),
-    "TIMESTAMP": (int,),
-    "DATE": (int,),
-}
-
-
 def _fitting(source: Source, name: str, value: Any) -> Any:
     column = next((c for c in source.columns if c.name == name), None)
-    kind = "BIGINT" if column is None else column.type.name
-    fits = FITTING.get(kind, (str,))
-    is_wrong_bool = isinstance(value, bool) and bool not in fits
-    if value is not None and (is_wrong_bool or not isinstance(value, fits)):
-        shown = column.type if column else "BIGINT"
-        raise StatementError(f"{name} is {shown}: {value!r} does not fit.")
-    return float(value) if isinstance(value, Decimal) and kind == "DOUBLE" else value
+    return fitted(name, value, SqlType("BIGINT") if column is None else column.type)
 
 
 def _record(writers: AvroWriters, row: Row) -> NewRecord:

@@ -11,7 +11,8 @@ from penstock.sql.catalog.inference import value_columns
 from penstock.sql.catalog.query import PersistentQuery
 from penstock.sql.catalog.sampling import sample_of
 from penstock.sql.catalog.source import Source, column_list
-from penstock.sql.planning.functions import AGGREGATES, SCALAR
+from penstock.sql.planning.folds import FOLDS
+from penstock.sql.planning.function_list import AGGREGATES, MOVING, SCALAR
 from penstock.sql.running.home import Home
 from penstock.sql.running.registered import value_columns_of
 from penstock.sql.running.results import Grid, Lines, Part, Result
@@ -157,7 +158,8 @@ def types(found: Mapping[str, SqlType]) -> Result:
 
 def functions() -> Result:
     """``SHOW FUNCTIONS``."""
-    kinds = {**dict.fromkeys(SCALAR, "SCALAR"), **dict.fromkeys(AGGREGATES, "AGGREGATE")}
+    kinds = dict.fromkeys([*SCALAR, *MOVING], "SCALAR")
+    kinds |= dict.fromkeys([*AGGREGATES, *FOLDS], "AGGREGATE")
     rows = [[name, kind] for name, kind in sorted(kinds.items())]
     entity = {"@type": "function_names", "functions": [{"name": n, "type": k} for n, k in rows]}
     return Result(entity, (Grid(("Function Name", "Type"), rows),))

@@ -13,7 +13,7 @@ from penstock.sdk.errors import PenstockError
 from penstock.sql.avro.columns import register
 from penstock.sql.catalog.query import BOOTSTRAP, PersistentQuery
 from penstock.sql.catalog.source import Source, column_list
-from penstock.sql.errors import AlreadyExists, NotSupportedYet, StatementError
+from penstock.sql.errors import AlreadyExists, StatementError
 from penstock.sql.persistent.aggregating import aggregated
 from penstock.sql.persistent.columns import analysed, columns_of_query, told
 from penstock.sql.persistent.pair_stages import PairAccess
@@ -24,6 +24,7 @@ from penstock.sql.planning.turn_text import empty_records, output
 from penstock.sql.running import reading, sources, state_topics
 from penstock.sql.running.home import Home
 from penstock.sql.running.inserting import writable
+from penstock.sql.running.replacing import replaceable, replaced
 from penstock.sql.running.results import Result, message, warning
 from penstock.sql.statements.queries import CreateAs, InsertSelect, Query
 
@@ -48,15 +49,21 @@ class Said:
 
 def create_as(home: Home, statement: CreateAs, said: Said) -> Result:
     """Begin a query, and declare the stream or table that it writes."""
-    if (taken := _already(home, statement)) is not None:
-        return taken
+    taken = home.catalog.find(statement.name)
+    if taken is not None and not statement.or_replace:
+        return _already(taken, statement)
     plan = _planned(home, statement.query, statement.name)
     _refuse_kind(plan, statement.kind)
     sink = _sink(home, statement, plan, columns_of_query(home.spark(), plan))
     sink = replace(sink, statement=said.text)
     _check_output(home, plan, sink)
+    before = replaceable(home, taken, plan, sink) if taken is not None else None
     register(home.registry, sink)
     _make_topic(home, statement, plan, sink)
+    if before is not None:
+        query = _query(before.id, plan, sink, said)
+        config = query.connector_config(_partitions(home, plan.source))
+        return replaced(home, before, query, config)
     prefix = {"STREAM": "CSAS", "TABLE": "CTAS"}[statement.kind]
     id_ = f"{prefix}_{sink.name}_{home.catalog.changes()}"
     return _begun(home, plan, _query(id_, plan, sink, said), new=True)
@@ -102,14 +109,7 @@ def _frame(home: Home, plan: PersistentPlan, sink: Source) -> DataFrame:
 # Before it begins.
 
 
-def _already(home: Home, statement: CreateAs) -> Result | None:
-    taken = home.catalog.find(statement.name)
-    if statement.or_replace:
-        raise NotSupportedYet(
-            "CREATE OR REPLACE … AS SELECT; terminate the query, drop, and create"
-        )
-    if taken is None:
-        return None
+def _already(taken: Source, statement: CreateAs) -> Result:
     if statement.if_not_exists:
         return warning(f"{taken.kind.capitalize()} {taken.name} already exists")
     raise AlreadyExists(f"A {taken.kind.lower()} with the name {taken.name} already exists.")

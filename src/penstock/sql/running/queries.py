@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 PAUSE_SECONDS = 0.5
 RESET = "auto.offset.reset"
+READ_ONCE = ("spark.sql.shuffle.partitions", "1")
+"""To sort into several partitions, Spark first reads everything to find where to divide it. What is
+counted meanwhile would be counted twice."""
 
 
 def select(home: Home, query: Query, properties: Mapping[str, str]) -> Rows:
@@ -58,7 +61,10 @@ def _described(plan: str) -> dict[str, Any]:
 
 def _pull(home: Home, query: Query) -> Rows:
     plan, skipped, stop = planned(query, home.catalog.source), Skipped(), Stop()
-    result = _once(home, home.spark(), plan, skipped)
+    spark = home.spark()
+    if plan.ordered:
+        spark.conf.set(*READ_ONCE)
+    result = _once(home, spark, plan, skipped)
     rows = _fetched(result, stop, skipped, _told(plan))
     return Rows(*_schema(result), rows, "Query Completed", stop, skipped.told)
 

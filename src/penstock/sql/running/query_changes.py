@@ -208,9 +208,13 @@ def _outdated(home: Home, query: PersistentQuery) -> str:
     )
 
 
-def still_reading(home: Home, name: str) -> tuple[str, ...]:
-    """A warning if there are queries over a stream or table whose declaration has changed."""
-    using = [q.id for q in home.catalog.queries().values() if name in (*q.reads, q.sink.name)]
+def still_reading(home: Home, name: str, but: str = "") -> tuple[str, ...]:
+    """A warning if there are queries over a stream or table whose declaration has changed.
+
+    ``but`` is one that knows.
+    """
+    known = [query for query in home.catalog.queries().values() if query.id != but]
+    using = [query.id for query in known if name in (*query.reads, query.sink.name)]
     if not using:
         return ()
     return (

@@ -128,6 +128,12 @@ class LocalQueries:
         self._running[name] = _Running(query, QueryTurns(query, self._folder, self._registry))
         return {"name": name}
 
+    def put_config(self, name: str, config: Mapping[str, Any]) -> None:
+        """Let another query go on in the place of one."""
+        query, running = PersistentQuery.of_config(config), self._running[name]
+        running.query = query
+        running.turns = QueryTurns(query, self._folder, self._registry)
+
     def alter_offsets(self, name: str, offsets: Sequence[Mapping[str, Any]]) -> str:
         """Set where it begins."""
         for each in offsets:
