@@ -1,4 +1,4 @@
-"""What a query with aggregates keeps of its groups: a topic that is its truth, and a copy on disk.
+"""What a query keeps of its groups, or rows: a topic that is its truth, and a copy on disk.
 
 Everything of a turn is in one transaction: results, offsets, what is kept, and a *mark* that says
 up to which offsets rows are in what is kept. So the copy, read to the end of the topic, is never

@@ -23,7 +23,6 @@ PLACE = struct.Struct(">IB")
 ORDER = struct.Struct(">QIQ")
 """The time, the partition and the offset."""
 TIME_BYTES, DIGEST_BYTES = 8, 32
-LAST = b"\xff" * (ORDER.size + 1)
 
 
 class Record(NamedTuple):
@@ -127,17 +126,17 @@ class KeptRows:
         self._mark = mark
         self._lane = lane
 
-    def of_key(self, side: int, key: bytes) -> list[PairRow]:
-        """Those with that key, in the order of their times."""
+    def of_key(self, side: int, key: bytes, first: int, last: int) -> Iterator[PairRow]:
+        """Those with that key from ``first`` to ``last``, in the order of their times."""
+        if last < first:
+            return
         place = PLACE.pack(self._lane, side)
         prefix = BY_GROUP + self._mark.key(b"")[1:] + place + key
-        orders = [
-            entry[len(prefix) :]
-            for some in self._state.between(prefix, prefix + LAST)
-            for entry in some
-        ]
-        keys = [self._mark.key(place + at[:TIME_BYTES] + key + at[TIME_BYTES:]) for at in orders]
-        return list(self._read(side, keys))
+        begin, end = (prefix + at.to_bytes(TIME_BYTES, "big") for at in (first, last + 1))
+        for entries in self._state.between(begin, end):
+            orders = [entry[len(prefix) :] for entry in entries]
+            keys = [self._mark.key(place + o[:TIME_BYTES] + key + o[TIME_BYTES:]) for o in orders]
+            yield from self._read(side, keys)
 
     def until(self, side: int, first: int, last: int) -> Iterator[PairRow]:
         """Those from ``first`` to ``last``, in the order of their times."""

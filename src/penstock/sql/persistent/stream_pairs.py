@@ -18,6 +18,7 @@ from penstock.sql.planning.join_window import LEFT_SIDE, RIGHT_SIDE, JoinWindow
 
 NEVER = -1
 SIDES = (LEFT_SIDE, RIGHT_SIDE)
+Place = tuple[int, int, int]
 
 
 class Pair(NamedTuple):
@@ -35,8 +36,8 @@ class Pair(NamedTuple):
 class Kept(Protocol):
     """The rows that were there before the turn."""
 
-    def of_key(self, side: int, key: bytes) -> list[PairRow]:
-        """Those of a key, in the order of their times."""
+    def of_key(self, side: int, key: bytes, first: int, last: int) -> Iterable[PairRow]:
+        """Those of a key from ``first`` to ``last``."""
 
     def until(self, side: int, first: int, last: int) -> Iterable[PairRow]:
         """Those from ``first`` to ``last``, in the order of their times."""
@@ -55,10 +56,8 @@ class StreamPairs:
         self._outer = outer
         self._kept = kept
         self._most = most
-        self._rows: dict[tuple[int, bytes], list[PairRow]] = {}
-        self._known: dict[tuple[int, int, int], PairRow] = {}
-        self._matched: dict[int, PairRow] = {}
-        self._new: list[PairRow] = []
+        self._new: dict[tuple[int, bytes], list[PairRow]] = {}
+        self._matched: dict[Place, PairRow] = {}
         self._waiting: list[tuple[int, int, PairRow]] = []
         self._numbers = count()
         self._until = {side: window.over(side, clock) for side in SIDES}
@@ -79,15 +78,11 @@ class StreamPairs:
 
     def take(self, row: PairRow) -> list[Pair]:
         """The pairs of a row that is not late."""
-        others = self._of_key(1 - row.side, row.key)
-        first, last = self._window.bounds(row.side, row.time)
-        begin = bisect_left(others, first, key=_time)
-        found = others[begin : bisect_right(others, last, key=_time)]
-        near = [other for other in found if self._closes(other) >= self.clock]
+        near = self._near(row)
         row.matched = bool(near)
         for other in near:
-            if not other.matched and other.is_kept and other.side in self._outer:
-                self._matched[id(other)] = other
+            if other.is_kept and not other.matched and other.side in self._outer:
+                self._matched[other.place] = other
             other.matched = True
         self._add(row)
         if row.side == LEFT_SIDE:
@@ -96,26 +91,30 @@ class StreamPairs:
 
     def stored(self) -> Iterator[PairRow]:
         """At the end of the turn: the rows that are to be kept, or to be kept otherwise."""
-        for row in (*self._matched.values(), *self._new):
-            if not self.is_late(row):
-                yield row
+        for rows in (self._matched.values(), *self._new.values()):
+            yield from (row for row in rows if not self.is_late(row))
 
     def _closes(self, row: PairRow) -> int:
         return self._window.closes(row.side, row.time)
 
+    def _near(self, row: PairRow) -> list[PairRow]:
+        """The rows of the other side that it goes with, in the order of their times."""
+        side = 1 - row.side
+        first, last = self._window.bounds(row.side, row.time)
+        first = max(first, self._window.over(side, self.clock) + 1, 0)
+        new = self._new.get((side, row.key), [])
+        here = new[bisect_left(new, first, key=_time) : bisect_right(new, last, key=_time)]
+        kept = map(self._same, self._kept.of_key(side, row.key, first, last))
+        return sorted([*kept, *here], key=_time)
+
+    def _same(self, row: PairRow) -> PairRow:
+        """As it is by now, if it was matched in this turn."""
+        return self._matched.get(row.place, row)
+
     def _add(self, row: PairRow) -> None:
-        insort(self._of_key(row.side, row.key), row, key=_time)
-        self._new.append(row)
+        insort(self._new.setdefault((row.side, row.key), []), row, key=_time)
         if row.side in self._outer:
             heapq.heappush(self._waiting, (self._closes(row), next(self._numbers), row))
-
-    def _of_key(self, side: int, key: bytes) -> list[PairRow]:
-        known = self._rows.get((side, key))
-        if known is None:
-            known = list(self._kept.of_key(side, key))
-            self._rows[side, key] = known
-            self._known |= {row.place: row for row in known}
-        return known
 
     def _new_ones(self) -> Iterator[PairRow]:
         while self._waiting and self._waiting[0][0] < self.clock:
@@ -129,7 +128,7 @@ class StreamPairs:
         first, last = self._until[side] + 1, self._window.over(side, self.clock)
         self._until[side] = last
         for row in self._kept.until(side, max(first, 0), last):
-            yield self._known.get(row.place, row)
+            yield self._same(row)
 
 
 def _time(row: PairRow) -> int:

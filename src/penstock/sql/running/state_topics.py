@@ -1,4 +1,4 @@
-"""The topics in which queries with aggregates keep what they know of their groups."""
+"""The topics in which queries with aggregates, or joins of a kind, keep what they know."""
 
 from __future__ import annotations
 
