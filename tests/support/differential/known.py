@@ -23,11 +23,13 @@ CONVERTER_TYPE = "an inner key that Kafka Connect's workers set, not users"
 SCHEMA_CONTENT = "not here yet"
 INSTALLED = "a plugin that users of Kafka Connect install besides"
 SOURCE_LETTERS = "sources have dead letters, too"
+SPARK_SQL = "a transform of our own: expressions in Spark SQL"
 
 LISTS = "GET /connector-plugins*"
 ONLY_HERE = {
     "* penstock.plugins.*": "a connector that Kafka Connect does not come with",
     "* io.confluent.*": INSTALLED,
+    "transformation penstock.columnar.transforms.spark_sql.SparkSql": SPARK_SQL,
     "* penstock.sql.*": "what runs persistent queries of SQL",
     "* org.apache.kafka.connect.mirror.*": "not among the jars of the Kafka Connect compared with",
     "* org.apache.kafka.connect.tools.Verifiable*": "Kafka Connect has it, but does not list it",
@@ -100,6 +102,7 @@ KNOWN: tuple[Known, ...] = (
         Known(PLUGIN, f"*.{part}.converter.value.recommended_values +io.confluent.*", INSTALLED)
         for part in ("key", "value")
     ),
+    Known(PLUGIN, "*.type.value.recommended_values +penstock.*.SparkSql", SPARK_SQL),
     Known(PLUGIN, "*.converter.definition.default_value", WORKERS),
     Known(PLUGIN, "*.converter.value.value", WORKERS),
     Known(PLUGIN, "*order -*converter.type", CONVERTER_TYPE),
