@@ -16,6 +16,8 @@ LINEAR = 1.25
 """More CPU than this for an additional one, relative to the first ones, is not linear growth."""
 AT_ONCE = 100
 """More than so many on each side would not leave each other time to get warm."""
+WARM_ALREADY = 4
+"""So much shorter is the warm-up of a side that had some of its connectors before."""
 CPU = "CPU seconds per minute"
 
 
@@ -31,9 +33,10 @@ def warmed(
     left out, unless it is needed: then TimeoutError."""
 
     def warm(name: str) -> bool:
+        least = bed.scale.minute / (WARM_ALREADY if sides[name].size else 1)
         try:
             sides[name].grow_to(size)
-            sides[name].warm_up(bed.scale.minute)
+            sides[name].warm_up(least)
         except TimeoutError as error:
             if name in needed:
                 raise
