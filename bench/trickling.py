@@ -176,6 +176,7 @@ class Trickle(ABC):
         finally:
             done.set()
             feeder.join()
+            self._fed()
 
     def _received(
         self, seconds: float, meters: list[CpuMeter] | None = None
@@ -234,6 +235,10 @@ class Trickle(ABC):
         """Give a connector a record that says when it was sent."""
 
     @abstractmethod
+    def _fed(self) -> None:
+        """Nothing more comes for now."""
+
+    @abstractmethod
     def _arrived(self) -> list[Record]:
         """The records that have arrived since; waits a moment for the first."""
 
@@ -275,6 +280,9 @@ class SourceTrickle(Trickle):
         with self._files[number].open("ab", buffering=0) as file:
             file.write(b"%d %d\n" % (number, sent))
 
+    def _fed(self) -> None:
+        """All is written."""
+
     def _arrived(self) -> list[Record]:
         return [_record(message.value() or b"") for message in messages(self._consumer)]
 
@@ -302,6 +310,9 @@ class SinkTrickle(Trickle):
     def _feed(self, number: int, sent: int) -> None:
         self._producer.produce(self._topics[number], b"%d %d" % (number, sent))
         self._producer.poll(0)
+
+    def _fed(self) -> None:
+        self._producer.flush()
 
     def _arrived(self) -> list[Record]:
         time.sleep(0.01)

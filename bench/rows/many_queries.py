@@ -85,6 +85,9 @@ class QueryTrickle(Trickle):
         self._producer.produce(f"{self._in}-{number}", json.dumps(row), b"User_1")
         self._producer.poll(0)
 
+    def _fed(self) -> None:
+        self._producer.flush()
+
     def _arrived(self) -> list[Record]:
         return [
             (

@@ -34,6 +34,9 @@ class Instant(Trickle):
         if number not in self._stuck:
             self._there.extend([(number, sent)] * 2)  # at least once
 
+    def _fed(self) -> None:
+        pass
+
     def _arrived(self) -> list[Record]:
         return [self._there.popleft() for _ in range(len(self._there))]
 
