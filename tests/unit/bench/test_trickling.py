@@ -22,7 +22,7 @@ class Instant(Trickle):
     def __init__(self, stuck: tuple[int, ...] = ()) -> None:
         bed = SimpleNamespace(broker=SimpleNamespace(pid=ME), say=lambda _: None)
         worker = SimpleNamespace(label="instant", pid=ME, stop=lambda: None)
-        super().__init__(bed, worker)  # type: ignore[arg-type]
+        super().__init__(bed, worker)  # type: ignore[arg-type]  # stand-ins
         self.added: list[int] = []
         self._stuck = stuck
         self._there: deque[Record] = deque()
