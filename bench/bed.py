@@ -59,11 +59,15 @@ class Bed:
         return ensure_jars(self.java, self.say)
 
     @cached_property
-    def connection(self) -> Connection:
+    def broker(self) -> EmbeddedBroker:
         """The broker, started by now."""
         self.say("starting the broker")
-        broker = EmbeddedBroker(self.folder / "broker", self.java, self.jars)
-        return Connection(self._kept(broker).bootstrap_servers)
+        return self._kept(EmbeddedBroker(self.folder / "broker", self.java, self.jars))
+
+    @cached_property
+    def connection(self) -> Connection:
+        """How to reach the broker."""
+        return Connection(self.broker.bootstrap_servers)
 
     @cached_property
     def penstock(self) -> RestWorker:

@@ -25,7 +25,11 @@ class Child:
             text=True,
             start_new_session=True,  # Ctrl-C is ours to pass on, in order.
         )
-        self._hear()
+        try:
+            self._hear()
+        except BaseException:  # a Ctrl-C too: it may not read its input for long
+            self.process.terminate()
+            raise
 
     def __enter__(self) -> Child:
         return self

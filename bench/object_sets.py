@@ -25,15 +25,19 @@ class ObjectSet:
         return Expected(self.lines, self.payload_bytes)
 
 
-def object_set(root: Path, bucket: str, lines: int) -> ObjectSet:
-    """A new bucket with that many lines, in as many objects as usual."""
-    folder = root / bucket
-    folder.mkdir()
+def object_set(root: Path, lines: int) -> ObjectSet:
+    """A bucket with that many lines, in as many objects as usual; written if missing."""
+    each, folder = max(1, lines // OBJECTS), root / f"lines-{lines}"
+    if not folder.exists():
+        folder.mkdir()
+        _write(folder, each)
+    size = sum(file.stat().st_size for file in folder.iterdir())
+    return ObjectSet(folder.name, each * OBJECTS, size - each * OBJECTS)
+
+
+def _write(folder: Path, each: int) -> None:
     texts = itertools.cycle(ending.strip().decode() for ending in endings())
-    each, size = max(1, lines // OBJECTS), 0
     for number in range(OBJECTS):
         numbers = range(number * each, (number + 1) * each)
         whole = "".join(f'{{"id":{n},"text":"{next(texts)}"}}\n' for n in numbers)
         (folder / f"{number:06}.jsonl").write_text(whole)
-        size += len(whole) - each
-    return ObjectSet(bucket, each * OBJECTS, size)

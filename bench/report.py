@@ -12,14 +12,21 @@ from rich.table import Table
 Stored = dict[str, Any]
 COLUMNS = ("side", "median", "spread", "ours / this", "per round", "target", "result")
 VERDICTS = {True: "met", False: "missed", None: ""}
+MISSED = "Goals missed, and why"
 
 
 def lines_of(result: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
     """The table lines of a stored row, a text for every column."""
-    for side, told in result["sides"].items():
+    yield from _lines(result["sides"])
+    for figure in result.get("also", ()):
+        yield from _lines(figure["sides"], f"{figure['unit']}: ")
+
+
+def _lines(sides: Mapping[str, Any], unit: str = "") -> Iterator[tuple[str, ...]]:
+    for side, told in sides.items():
         ratio = told.get("ours_divided_by_this")
         yield (
-            side,
+            f"{unit}{side}",
             figure(told["median"]),
             f"{told['spread']:.0%}",
             "" if ratio is None else f"{ratio:.2f}",
@@ -50,18 +57,41 @@ def table(name: str, result: Mapping[str, Any]) -> Table:
 
 def markdown(stored: Stored, bounds: Mapping[str, str]) -> str:
     """All rows as a page."""
-    return _page(stored, _new_sections(stored, bounds).values())
+    return _page(stored, _new_sections(stored, bounds), bounds)
 
 
 def updated(page: str, stored: Stored, bounds: Mapping[str, str], every: Iterable[str]) -> str:
     """A page with the rows in ``stored`` anew. Others stay as they are, with date and processor."""
     parts = {**_sections(page), **_new_sections(stored, bounds)}
-    return _page(stored, [parts[name] for name in every if name in parts])
+    return _page(stored, {name: parts[name] for name in every if name in parts}, bounds)
 
 
-def _page(stored: Stored, parts: Iterable[str]) -> str:
+def _page(stored: Stored, parts: Mapping[str, str], bounds: Mapping[str, str]) -> str:
     facts = "".join(f"- {key}: {value}\n" for key, value in stored["machine"].items())
-    return f"{HEADER}\n{facts}\n" + "\n".join(parts)
+    return "\n".join([f"{HEADER}\n{facts}", _missed(parts, bounds), *parts.values()])
+
+
+def _missed(parts: Mapping[str, str], bounds: Mapping[str, str]) -> str:
+    """The rows with a missed target, those of earlier runs among them."""
+    lines = []
+    for name, part in parts.items():
+        missed = [_short(cells) for cells in _cells(part) if cells["result"] == VERDICTS[False]]
+        if missed:
+            lines.append(f"- {name}: {'; '.join(missed)}. {bounds.get(name, '')}".rstrip() + "\n")
+    return f"## {MISSED}\n\n{''.join(lines) or NONE_MISSED}"
+
+
+def _cells(part: str) -> Iterator[dict[str, str]]:
+    """The table lines of a row's part of the page."""
+    for line in part.splitlines():
+        if line.startswith("| "):
+            yield dict(zip(COLUMNS, map(str.strip, line.strip("|").split("|")), strict=True))
+
+
+def _short(cells: Mapping[str, str]) -> str:
+    side, ratio = cells["side"], cells["ours / this"]
+    found = f"{ratio}x {side}" if ratio else f"{side} {cells['median']}"
+    return f"{found}, {cells['target']} wanted"
 
 
 def _sections(page: str) -> dict[str, str]:
@@ -107,5 +137,7 @@ on one machine and one broker, ours and theirs in turns; another row may be from
 processor, so compare only within a row. A median is that of the rounds; the spread is highest
 less lowest, as a part of the median. A rate counts from the moment at which the request to create
 the connector was answered until the last record is visible, and after every run the records are
-counted.
+counted. A line that begins with a unit is of another figure of the same runs. A target is on ours
+divided by the side of its line; on a line of ours it is on the figure itself.
 """
+NONE_MISSED = "None: every target below is met.\n"

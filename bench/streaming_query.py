@@ -3,10 +3,10 @@
     python -m bench.streaming_query <bootstrap servers> <folder> [<jar> ...]
 
 Says that it is ready; answers ``projection IN OUT`` and ``join IN TABLE OUT`` once the query has
-been started, ``many N IN OUT`` once N queries over as many topics run, ``files FOLDER TOPIC``,
-``texts TOPIC FOLDER``, ``parquet TOPIC FOLDER`` and ``table TOPIC DATABASE TABLE MODE`` likewise,
-``s3 URL KEY SECRET`` once ``s3a://`` is that endpoint, and ``stop`` once they have ended. A batch
-that is tried again is written to Kafka again: that output is at least once.
+been started, ``files FOLDER TOPIC``, ``texts TOPIC FOLDER``, ``parquet TOPIC FOLDER`` and ``table
+TOPIC DATABASE TABLE MODE`` likewise, ``s3 URL KEY SECRET`` once ``s3a://`` is that endpoint, and
+``stop`` once they have ended. A batch that is tried again is written to Kafka again: that output
+is at least once.
 """
 
 from __future__ import annotations
@@ -71,11 +71,6 @@ class Queries:
         rows = self._rows(self._stream(source), VIEWS).join(users, "key")
         value = "to_json(named_struct('PAGEID', pageid, 'NAME', name, 'CITY', city)) AS value"
         self._write(rows.selectExpr("key", value), target)
-
-    def many(self, count: str, source: str, target: str) -> None:
-        """So many projections, each from a topic of its own into one of its own."""
-        for number in range(int(count)):
-            self.projection(f"{source}-{number}", f"{target}-{number}")
 
     def files(self, folder: str, target: str) -> None:
         """The lines of the text files of a folder."""

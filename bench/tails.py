@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 
-from confluent_kafka import KafkaError
+from confluent_kafka import Consumer, KafkaError
 
 from bench.bed import Bed
 from bench.moves import SOURCE
@@ -41,17 +42,20 @@ class Tail:
         with self._file.open("ab", buffering=0) as file:
             began = time.perf_counter()
             file.write(LINE * LINES)
-        self._receive(began)
+        receive(self._consumer, began, lambda: raise_if_failed(self._worker.client, self._name))
         return (time.perf_counter() - began) * 1000
 
-    def _receive(self, began: float) -> None:
-        received = 0
-        while received < LINES:
-            messages = self._consumer.consume(LINES - received, timeout=0.01)
-            errors = [error for message in messages if (error := message.error())]
-            if any(error.code() != KafkaError._PARTITION_EOF for error in errors):
-                raise RuntimeError(f"reading: {errors[0].str()}")
-            received += len(messages) - len(errors)
-            if time.perf_counter() - began > LONGEST_SECONDS:
-                raise_if_failed(self._worker.client, self._name)
-                raise TimeoutError(f"{LINES} lines did not arrive in {LONGEST_SECONDS:g} s")
+
+def receive(consumer: Consumer, began: float, check: Callable[[], None]) -> None:
+    """Return once all lines are there; TimeoutError when they are long overdue, or what ``check``
+    raises then."""
+    received = 0
+    while received < LINES:
+        messages = consumer.consume(LINES - received, timeout=0.01)
+        errors = [error for message in messages if (error := message.error())]
+        if any(error.code() != KafkaError._PARTITION_EOF for error in errors):
+            raise RuntimeError(f"reading: {errors[0].str()}")
+        received += len(messages) - len(errors)
+        if time.perf_counter() - began > LONGEST_SECONDS:
+            check()
+            raise TimeoutError(f"{LINES} lines did not arrive in {LONGEST_SECONDS:g} s")

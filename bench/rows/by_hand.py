@@ -12,7 +12,7 @@ from typing import TypeAlias, TypeVar
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from bench import sql_data
+from bench import by_hand_latency, sql_data
 from bench.bed import Bed
 from bench.child import Child
 from bench.deliveries import LONGEST_SECONDS, POLL_SECONDS, WrongContents, deliver
@@ -24,6 +24,7 @@ from bench.row import Row
 from bench.rows.topic_to_file import copied
 from bench.rows.topic_to_file import filled as filled_with
 from bench.streaming import STREAMING, streaming
+from bench.tails import LINES
 from bench.topic import Topic
 from penstock.client.waiting import raise_if_failed, wait_until
 
@@ -59,14 +60,18 @@ def files_to_topic(bed: Bed) -> RowResult:
             STREAMING: partial(_streamed, bed, spark),
         }
         figures = _measured(bed, sides, small, large)
+        late = by_hand_latency.files_to_topic(bed, spark)
     return RowResult(
         unit="records/s",
         sides=figures,
         targets=[Target(STREAMING, at_least=1.0)],
+        also=[late],
         notes=[
             "One task, one file. Ours is exactly once, and goes on with lines that are appended; "
             "Structured Streaming writes Kafka at least once, and takes whole files only.",
             f"{SPARK_SOURCE} is our SparkSource: Spark reads the file, exactly once as well.",
+            f"Latency: of {LINES} lines that are appended to the file, or put into "
+            f"the folder as a new one. {by_hand_latency.TRIGGER}",
         ],
     )
 
@@ -108,13 +113,18 @@ def topic_to_files(bed: Bed) -> RowResult:
 
         sides: Sides[LineFile] = {OURS: ours, STREAMING: theirs}
         figures = _measured(bed, sides, small, large)
+        late = by_hand_latency.topic_to_files(bed, spark)
     for topic in topics.values():
         topic.delete()
     return RowResult(
         unit="records/s",
         sides=figures,
         targets=[Target(STREAMING, at_least=1.0)],
-        notes=["One partition. Both are exactly once: ours in one file, theirs in many."],
+        also=[late],
+        notes=[
+            "One partition. Both are exactly once: ours in one file, theirs in many.",
+            f"Latency: of {LINES} new records, until all are in files. {by_hand_latency.TRIGGER}",
+        ],
     )
 
 
@@ -124,7 +134,7 @@ def _saved(bed: Bed, spark: Child, topic: Topic, lines: LineFile) -> float:
 
     def full() -> float | None:
         spark.check()
-        return time.perf_counter() if _bytes_in(folder) >= size else None
+        return time.perf_counter() if by_hand_latency.bytes_in(folder) >= size else None
 
     try:
         spark.ask(f"texts {topic.name} {folder}")
@@ -133,11 +143,6 @@ def _saved(bed: Bed, spark: Child, topic: Topic, lines: LineFile) -> float:
         return lines.lines / (ended - started)
     finally:
         spark.ask("stop")
-
-
-def _bytes_in(folder: Path) -> int:
-    """Of files that are in their places: before that their names begin with a dot or underscore."""
-    return sum(file.stat().st_size for file in folder.glob("part-*"))
 
 
 def topic_to_parquet(bed: Bed) -> RowResult:

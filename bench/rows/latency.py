@@ -75,7 +75,7 @@ def idle(bed: Bed) -> RowResult:
         sides={
             side: [percentile(each, 0.5) for each in rounds] for side, rounds in samples.items()
         },
-        targets=[Target(SPARK, at_most=3.0)],
+        targets=[Target(SPARK, at_most=3.0), Target(CONNECT, at_most=0.5)],
         notes=["Kafka Connect's task looks at its file once a second."],
         details={"samples_ms": samples, **_tails_of(samples)},
     )

@@ -122,13 +122,13 @@ def _against_the_loop(bed: Bed, ours: Move, at_least: float) -> RowResult:
 
 def _sets(bed: Bed, s3: S3Server) -> tuple[ObjectSet, ObjectSet]:
     lines = bed.scale.object_lines
-    small = object_set(s3.folder, bed.name("small"), lines // 8)
-    return small, object_set(s3.folder, bed.name("large"), lines)
+    return object_set(s3.folder, lines // 8), object_set(s3.folder, lines)
 
 
 @contextmanager
 def _server(bed: Bed) -> Iterator[S3Server]:
-    with S3Server(bed.folder / bed.name("s3") / "buckets") as s3:
+    """With what the rows of one run share."""
+    with S3Server(bed.folder / "objects" / "buckets") as s3:
         yield s3
 
 

@@ -105,7 +105,7 @@ def into_table(bed: Bed, mode: str) -> RowResult:
             Target(DEBEZIUM, at_least=2.0),
             Target(STREAMING, at_least=2.0),
         ],
-        notes=[f"{DURABLE} One task, JSON with a schema. Ours is exactly once, the others are not"],
+        notes=[f"{DURABLE} One task, JSON with a schema. Only ours is exactly once."],
     )
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 
 from bench.bed import Bed
 from bench.flocks import Flock
 from bench.process_tree import memory_bytes, open_files, threads
 from bench.rest_worker import RestWorker
-from bench.results import OURS, RowResult, Target
+from bench.results import ITSELF, OURS, Figure, RowResult, Target
 from bench.rounds import median
 from bench.row import Row
 from bench.trickling import SourceTrickle
@@ -19,9 +19,9 @@ TRICKLING, ASLEEP = 200, 800
 STOPPED_EACH = 10
 MINUTES = 10
 SAMPLES_PER_MINUTE = 6
-MOST_GROWTH = 1.05
 QUIET_SECONDS = 2.0
 LAST, FIRST = f"{OURS}, at the end", "at the beginning"
+GROWTH = Target(FIRST, at_most=1.05)
 
 
 @dataclass(frozen=True)
@@ -41,11 +41,12 @@ class Sample:
 def thousand(bed: Bed) -> RowResult:
     """Samples of the first and of the last minutes; then some of each kind are stopped."""
     with bed.new_penstock() as worker:
-        trickle = SourceTrickle(bed, worker, bed.scale.some(TRICKLING))
+        trickle = SourceTrickle(bed, worker)
+        trickle.grow_to(bed.scale.some(TRICKLING))
         asleep = Flock(bed, worker)
         asleep.grow_to(bed.scale.some(ASLEEP))
         bed.say("warming up")
-        trickle.warm_up()
+        trickle.warm_up(bed.scale.minute)
         samples: list[Sample] = []
         with trickle.flowing():
             for minute in range(MINUTES):
@@ -55,13 +56,16 @@ def thousand(bed: Bed) -> RowResult:
     early, late = samples[: 2 * SAMPLES_PER_MINUTE], samples[-2 * SAMPLES_PER_MINUTE :]
     return RowResult(
         unit="MB",
-        sides={LAST: _megabytes(late), FIRST: _megabytes(early)},
-        targets=[Target(FIRST, at_most=MOST_GROWTH)],
+        sides=_sides(early, late, lambda sample: sample.megabytes),
+        targets=[GROWTH],
+        also=[
+            Figure("threads", _sides(early, late, lambda sample: sample.threads), [GROWTH]),
+            Figure("open files", _sides(early, late, lambda sample: sample.open_files), [GROWTH]),
+            Figure("s, the slowest stop", {OURS: [max(stops)]}, [Target(ITSELF, at_most=5.0)]),
+        ],
         notes=[
             f"{trickle.size} connectors with a record a second each and {asleep.size} idle ones, "
             f"for {MINUTES * bed.scale.minute / 60:.0f} minutes: the first two, and the last two.",
-            _change("Threads", [s.threads for s in early], [s.threads for s in late]),
-            _change("Open files", [s.open_files for s in early], [s.open_files for s in late]),
             f"Stopping {len(stops)} of them, one after the other, while the others run: "
             f"{median(stops):.2f} s each, {max(stops):.2f} s at most, until it was answered. None "
             "moved a record after that.",
@@ -94,12 +98,10 @@ def _some(names: Sequence[str]) -> list[str]:
     return list(names[:: max(1, len(names) // STOPPED_EACH)])[:STOPPED_EACH]
 
 
-def _megabytes(samples: Sequence[Sample]) -> list[float]:
-    return [sample.megabytes for sample in samples]
-
-
-def _change(what: str, early: Sequence[float], late: Sequence[float]) -> str:
-    return f"{what}: {median(early):,.0f} at the beginning, {median(late):,.0f} at the end."
+def _sides(
+    early: Sequence[Sample], late: Sequence[Sample], value: Callable[[Sample], float]
+) -> dict[str, list[float]]:
+    return {LAST: [value(each) for each in late], FIRST: [value(each) for each in early]}
 
 
 ROWS = (

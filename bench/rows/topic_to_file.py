@@ -44,7 +44,7 @@ def topic_to_file(bed: Bed) -> RowResult:
     return RowResult(
         unit="records/s",
         sides=figures,
-        targets=[Target(CONNECT, at_least=2.0)],
+        targets=[Target(CONNECT, at_least=3.0)],
         notes=[f"Ours is exactly once. Kafka Connect's, with {chosen.name}, is at least once."],
         details={"kafka_connect_trials": trials},
     )

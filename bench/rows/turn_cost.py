@@ -18,11 +18,13 @@ from bench.turn_costs import PARTITIONS, record
 
 FEW, MANY = 100, 100_000
 """Records of a turn whose cost is fixed, and of one that takes about a second."""
+PART = 3
+"""So many fewer turns in a round than there are samples of a latency: they take longer."""
 
 
 def turn_cost(bed: Bed) -> RowResult:
     """Turns one by one, in a session of their own: no worker plans, none pauses between them."""
-    many = bed.scale.some(MANY)
+    many, count = bed.scale.some(MANY), max(3, bed.scale.active_samples // PART)
     topic, output = bed.topic(PARTITIONS), bed.topic()
     copies = Topic(bed.connection, f"{output.name}-copies")
     _fill(bed, topic, many)
@@ -35,10 +37,7 @@ def turn_cost(bed: Bed) -> RowResult:
     with Child("bench.turn_costs", *given, *jars) as child:
 
         def of(kind: str, records: int) -> float:
-            samples = [
-                float(child.ask(f"{kind} {records}")) for _ in range(bed.scale.active_samples)
-            ]
-            return median(samples)
+            return median([float(child.ask(f"{kind} {records}")) for _ in range(count)])
 
         figures = interleaved(
             bed.scale.rounds,
@@ -51,7 +50,7 @@ def turn_cost(bed: Bed) -> RowResult:
             bed.say,
         )
         parts = {
-            f"{kind}, {records:,} records": _parts(child, kind, records, bed.scale.active_samples)
+            f"{kind}, {records:,} records": _parts(child, kind, records, count)
             for kind, records in (("small", FEW), ("large", FEW), ("large", many))
         }
     for each in (topic, output, copies):

@@ -6,7 +6,7 @@ import pytest
 
 from bench import store
 from bench.report import figure, markdown, updated, write
-from bench.results import RowResult, Target
+from bench.results import ITSELF, Figure, RowResult, Target
 from bench.row import Row
 
 RESULT = RowResult(
@@ -14,6 +14,15 @@ RESULT = RowResult(
     sides={"penstock": [300.0, 310.0, 290.0], "loop": [330.0, 340.0, 320.0], "peer": [100.0] * 3},
     targets=[Target("loop", at_least=0.95), Target("peer", at_least=2.5)],
     notes=["A note."],
+)
+LATE = RowResult(
+    unit="ms, p50",
+    sides={"penstock": [3100.0], "peer": [2000.0]},
+    targets=[Target(ITSELF, at_most=3000.0)],
+    also=[
+        Figure("ms, p95", {"penstock": [9.0], "peer": [6.0]}, [Target("peer", at_most=1.0)]),
+        Figure("threads", {"penstock": [70.0]}, [Target(ITSELF, at_most=100.0)]),
+    ],
 )
 MACHINE = {"cores": "2"}
 
@@ -39,6 +48,7 @@ def test_a_target_is_met_at_its_bound_and_not_beyond(target, ratio, met):
 def test_a_target_reads_as_words():
     assert str(Target("peer", at_least=2.5)) == "at least 2.5x"
     assert str(Target("peer", at_least=1, at_most=2)) == "at least 1x and at most 2x"
+    assert str(Target(ITSELF, at_most=3000)) == "at most 3,000"
 
 
 def test_json_tells_every_figure_and_verdict():
@@ -62,6 +72,44 @@ def test_the_page_has_a_line_for_every_side_and_what_bounds_the_row():
     assert "| peer | 100 | 0% | 3.00 | 3.00 3.10 2.90 | at least 2.5x | met |" in page
     assert "- cores: 2" in page
     assert "- A note.\n- The broker bounds it.\n" in page
+
+
+def test_a_row_has_several_figures_with_targets_of_their_own_and_bounds_on_ours() -> None:
+    stored = store.with_row({"machine": MACHINE, "rows": {}}, row("late"), LATE, ["late"])
+    page = markdown(stored, {})
+    assert "| penstock | 3,100 | 0% |  |  | at most 3,000 | missed |" in page
+    assert "| peer | 2,000 | 0% | 1.55 | 1.55 |  |  |" in page
+    assert "| ms, p95: penstock | 9 | 0% |  |  |  |  |" in page
+    assert "| ms, p95: peer | 6 | 0% | 1.50 | 1.50 | at most 1x | missed |" in page
+    assert "| threads: penstock | 70 | 0% |  |  | at most 100 | met |" in page
+
+
+def test_the_page_begins_with_the_goals_that_were_missed_and_what_bounds_their_rows() -> None:
+    stored = {"machine": MACHINE, "rows": {}}
+    for name, result in (("copy", RESULT), ("late", LATE)):
+        stored = store.with_row(stored, row(name), result, ["copy", "late"])
+    page = markdown(stored, {"copy": "The broker bounds it.", "late": "Planning bounds it."})
+    listed = page.split("## Goals missed, and why\n\n")[1].split("\n## ")[0]
+    assert listed.splitlines() == [
+        "- copy: 0.91x loop, at least 0.95x wanted. The broker bounds it.",
+        "- late: penstock 3,100, at most 3,000 wanted; 1.50x ms, p95: peer, at most 1x wanted. "
+        "Planning bounds it.",
+    ]
+
+
+def test_goals_missed_in_earlier_runs_stay_in_the_list_until_they_are_met() -> None:
+    missed = store.with_row({"machine": MACHINE, "rows": {}}, row("late"), LATE, ["late"])
+    other = store.with_row({"machine": MACHINE, "rows": {}}, row("peer"), LATE, ["peer"])
+    both = updated(markdown(missed, {}), other, {}, ["late", "peer"])
+    assert [line[:7] for line in both.splitlines() if line.startswith("- ")][1:] == [
+        "- late:",
+        "- peer:",
+    ]
+    met = RowResult("s", {"penstock": [1.0]}, [Target(ITSELF, at_most=2.0)])
+    again = {"machine": MACHINE, "rows": {}}
+    for name in ("late", "peer"):
+        again = store.with_row(again, row(name), met, ["late", "peer"])
+    assert "None: every target below is met." in updated(both, again, {}, ["late", "peer"])
 
 
 @pytest.mark.parametrize(
@@ -98,6 +146,7 @@ def test_rows_that_were_not_measured_again_stay_on_the_page_with_their_processor
     named = [line for line in page.splitlines() if line.startswith(("## ", "Measured", "- cores"))]
     assert named == [
         "- cores: 4",
+        "## Goals missed, and why",
         *("## a: T, s", "Measured then on X."),
         *("## b: T, s", "Measured then on Y."),
         *("## c: T, s", "Measured now on Y."),
