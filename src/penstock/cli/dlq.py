@@ -109,7 +109,9 @@ def _choice(
     from penstock.consumers.letters.choice import Choice
 
     if start is not None and end is not None and end < start:
-        raise typer.BadParameter(f"--end {end} lies before --start {start}: no letter is between.")
+        raise typer.BadParameter(
+            f"--end {end} lies before --start {start}: there are no letters in between."
+        )
     return Choice(
         frozenset(partition or ()),
         start,
@@ -296,7 +298,7 @@ def replay(
 
 
 def _run(replay: Replay, plan: list[Planned], output: Format) -> None:
-    """What has been sent is told, whatever happens next."""
+    """Print how much has been sent, whatever happens next."""
     sent: list[Planned] = []
     try:
         for each in replay.run(plan):

@@ -43,7 +43,7 @@ def _text(key: str, value: str) -> tuple[str, str]:
     try:
         return FILES[key], Path(value).read_text()
     except (OSError, UnicodeDecodeError) as error:
-        raise InvalidConsumer(f"{key} is no file that can be read: {error}") from None
+        raise InvalidConsumer(f"{key} is not a file that can be read: {error}") from None
 
 
 def _refuse_untold(read: dict[str, str]) -> None:
@@ -59,7 +59,7 @@ def _refuse_untold(read: dict[str, str]) -> None:
 
 
 def _types(read: dict[str, str]) -> dict[str, str]:
-    """Librdkafka's files are PEM, unless it is told of a keystore in so many words."""
+    """Librdkafka's files are PEM, unless a keystore's type is named."""
     authority = "ssl.ca.location" in read or "ssl.ca.pem" in read
     types = {"ssl.truststore.type": "PEM"} if authority else {}
     return types | ({"ssl.keystore.type": "PEM"} if "ssl.key.pem" in read else {})

@@ -36,7 +36,7 @@ def _utc_now() -> datetime:
 
 @dataclass(frozen=True)
 class Options:
-    """What an operator is told on its command line, as far as a round needs it.
+    """What an operator's command line says, as far as a round needs it.
 
     ``strimzi_offsets``: take the annotation ``strimzi.io/connector-offsets`` too.
     ``stop_seconds``: how long a reset waits for its connector to have stopped.

@@ -1,7 +1,7 @@
 """Plugins that come with a package but need an extra of it that is not installed.
 
 An entry point names the extra it needs in brackets, ``S3 = "acme.s3:S3Connector [s3]"``. Where the
-import fails for want of a module that the extra would bring, people get the command to type
+import fails because a module that the extra would bring is missing, people get the command to type
 instead of a traceback.
 """
 

@@ -34,7 +34,7 @@ def truncated(number: float, bits: int) -> int:
 
 
 def parsed_integer(text: str, bits: int) -> int:
-    """Java's ``parseInt`` and its like; ``Misfit`` if the text is no such number."""
+    """Java's ``parseInt`` and its like; ``Misfit`` if the text is not such a number."""
     limit = 1 << (bits - 1)
     if not _INTEGER.fullmatch(text) or not -limit <= int(text) < limit:
         raise Misfit(f"Value ({text}) was out of range for requested data type")
@@ -42,7 +42,7 @@ def parsed_integer(text: str, bits: int) -> int:
 
 
 def parsed_float(text: str) -> float:
-    """Java's ``parseDouble``; ``Misfit`` if the text is no number."""
+    """Java's ``parseDouble``; ``Misfit`` if the text is not a number."""
     match = _FLOAT.fullmatch(text.strip(_TRIMMED))
     if match is None:
         raise Misfit(f"Value ({text}) was out of range for requested data type")

@@ -43,7 +43,7 @@ def fetching(options: Options) -> dict[str, Any]:
 
 
 class Trouble(Enum):
-    """What it means that a client gives something that is no record."""
+    """What it means when a client returns something other than a record."""
 
     END = auto()
     """There is no more in a partition at this moment."""

@@ -30,7 +30,7 @@ _SHARED: Final[Mapping[str, Any]] = {
     "socket.keepalive.enable": True,
 }
 _CONSUMER: Final[Mapping[str, Any]] = {
-    "group.id": "penstock-mirror",  # it joins no group, but the client wants a name
+    "group.id": "penstock-mirror",  # it joins no group, but the client requires a name
     "fetch.wait.max.ms": 100,
     "fetch.queue.backoff.ms": 10,
     "fetch.message.max.bytes": 8 * MEGABYTE,

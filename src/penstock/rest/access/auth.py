@@ -120,7 +120,7 @@ def _refuse_beyond_role(caller: Caller, scope: Scope) -> None:
             f"the role {caller.role.word}.",
             {},
             caller.name,
-            next_step="Ask somebody with that role to do it, or to give you the role.",
+            next_step="Ask someone with that role to do it, or to give you the role.",
         )
 
 

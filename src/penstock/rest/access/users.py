@@ -104,7 +104,7 @@ def read_users(file: Path) -> KnownUsers:
             raise ConfigError(f"Anyone may write {file}: remove that right (chmod o-w).")
         lines = file.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "it is no text in UTF-8"
+        why = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise ConfigError(f"Cannot read the users file {file}: {why}.") from error
     known = [
         _user(line.strip(), f"{file}, line {number}")
