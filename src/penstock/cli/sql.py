@@ -128,7 +128,7 @@ def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise UserError(f"{path} is not UTF-8: {error}") from None
+        raise UserError(f"{path} is not a text file in UTF-8 ({error}): save it as one.") from None
 
 
 def _variables(define: list[str] | None) -> dict[str, str]:

@@ -127,7 +127,9 @@ def trouble_of(error: KafkaError, topic: str, group: str) -> Trouble:
     if code in _OUT_OF_LOG:
         return Trouble.GONE
     if code in _NO_TOPIC:
-        raise NoSuchTopic(f'topic "{topic}" was deleted while it was read')
+        raise NoSuchTopic(f'topic "{topic}" was deleted while it was read').advising(
+            "Create it again, and start again: `penstock topic create NAME`."
+        )
     if code in DENIED:
         raise reading_denied(topic, group, error)
     if error.fatal():
