@@ -143,7 +143,8 @@ def list_topics(
     with connect(url) as client:
         owners = _owners(client.expanded("info"))
     if not owners:
-        say(f"No connector has a dead letter topic ({SETTING}).")
+        if not print_objects(output, ()):
+            say(f"No connector has a dead letter topic ({SETTING}).")
         return
     reach = reached(bootstrap_servers, command_config)
     from penstock.consumers.letters.mailbox import Mailbox
@@ -276,7 +277,7 @@ def replay(
     sent. The letters stay in the dead letter topic: a second run sends them again.
 
     A letter of a source has what the source had read, as JSON or as bytes, since it could not be
-    converted: choose with --to who shall get it.
+    converted: name a topic for it with --to.
     """
     from penstock.consumers.letters.replay import Replay
 
