@@ -138,7 +138,7 @@ def list_topics(
 ) -> None:
     """List the dead letter topics of all connectors, and how many letters are in them.
 
-    Letters are counted one by one; of a very large topic only the most that it can hold is said.
+    Letters are counted one by one; for a very large topic only an upper limit is shown.
     """
     with connect(url) as client:
         owners = _owners(client.expanded("info"))
@@ -276,8 +276,8 @@ def replay(
     Letters are sent in transactions, in order, each once; those that arrive meanwhile are not
     sent. The letters stay in the dead letter topic: a second run sends them again.
 
-    A letter of a source has what the source had read, as JSON or as bytes, since it could not be
-    converted: name a topic for it with --to.
+    The letter of a source contains what the source had read, as JSON or as bytes, since it could
+    not be converted: name a topic for it with --to.
     """
     from penstock.consumers.letters.replay import Replay
 

@@ -97,7 +97,7 @@ def sql(
     """Manage connectors, declare streams and tables over topics, and query them, in SQL.
 
     Without -e and -f there is a prompt; Ctrl-C ends a query, Ctrl-D the prompt. Statements that
-    are piped in are run as a file is. The first statement that fails ends the run with 1.
+    are piped in run like a file. The first statement that fails ends the run with 1.
     The format AVRO needs sql.schema.registry.url in the file of --command-config.
     """
     if tests:
