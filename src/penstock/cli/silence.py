@@ -25,7 +25,7 @@ Clock = Callable[[], float]
 
 
 class Silence:
-    """While nothing comes, asks now and then whether anybody ``answers``."""
+    """While nothing comes, checks now and then whether a broker ``answers``."""
 
     def __init__(
         self,

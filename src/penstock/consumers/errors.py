@@ -59,7 +59,7 @@ class FlushFailed(ConsumerError):
 
 
 class SessionOver(FlushFailed):
-    """The holder of a name was out of touch for too long: it must be seen whether anybody came."""
+    """The holder of a name had no contact for too long: another may have taken the name."""
 
 
 class TopicExists(ConsumerError):

@@ -1,4 +1,4 @@
-"""A connection as Java's clients, which are Spark's, want to be told it."""
+"""A connection in the settings of Java's clients, which Spark uses."""
 
 from __future__ import annotations
 

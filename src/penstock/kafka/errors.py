@@ -6,7 +6,7 @@ KafkaFault
 ├── OutcomeUnknown   a commit may or may not have happened: recover by rule 1
 ├── TransactionAborted   nothing was written: begin a new transaction
 ├── RecordRefused    this record can never be written; the message says why
-├── AccessDenied     the brokers' ACLs forbid it: retrying is no use until they are changed
+├── AccessDenied     the brokers' ACLs forbid it: retrying is useless until they are changed
 └── BrokerUnavailable    no broker answered in time; try again later
 """
 

@@ -13,7 +13,7 @@ from importlib.metadata import EntryPoint
 def missing_extra(point: EntryPoint, error: BaseException) -> str | None:
     """What to install, if ``error`` came from loading ``point`` without its extra; None if not.
 
-    A module of the plugin's own package that is missing is a defect, which no extra would mend.
+    A module of the plugin's own package that is missing is a defect, which no extra would fix.
     """
     if not isinstance(error, ModuleNotFoundError) or not point.extras or not error.name:
         return None

@@ -93,8 +93,8 @@ class Hold:
         return offsets
 
     def regain(self, stored: Stored) -> None:
-        """Have the right again after the session was over, if no other process came; Fenced, for
-        good, if one did. A fault of the kafka room if that cannot be seen yet."""
+        """Regain the right after the session has ended, if no other process came; Fenced, for
+        good, if one did. A fault of the kafka room if that is not known yet."""
         with self._changing:
             if not self.lost:
                 return

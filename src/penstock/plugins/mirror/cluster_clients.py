@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 MEGABYTE: Final = 1024 * 1024
 LARGEST_RECORD: Final = 64 * MEGABYTE
 Noted = deque[KafkaError]
-"""What a client has said of itself, of no topic in particular."""
+"""What a client has reported about itself, not about a topic."""
 
 _SHARED: Final[Mapping[str, Any]] = {
     "log.connection.close": False,

@@ -27,7 +27,7 @@ from penstock.runtime.stores.session_keys import in_form
 LOOKS = frozenset({"GET", "HEAD", "OPTIONS"})
 OPEN = frozenset({"/health", "/healthcheck"})
 SQL = frozenset({"/ksql", "/query", "/query-stream", "/close-query"})
-"""What each statement needs is looked at when it is known which they are."""
+"""What the statements need is checked once it is known which they are."""
 PEER_HEADER = "x-connect-authorization"
 
 
@@ -51,7 +51,7 @@ def no_peers(_: SignedRequest) -> None:
 
 
 class Auth:
-    """ASGI middleware; see the module. Without a ``doorkeeper`` everybody may do everything."""
+    """ASGI middleware; see the module. Without a ``doorkeeper`` everyone may do everything."""
 
     def __init__(
         self,

@@ -98,7 +98,7 @@ class Users:
 
 
 def read_users(file: Path) -> KnownUsers:
-    """Everybody in the file; ConfigError names the file and line that is wrong."""
+    """All users in the file; ConfigError names the file and line that is wrong."""
     try:
         if file.stat().st_mode & stat.S_IWOTH:
             raise ConfigError(f"Anyone may write {file}: remove that right (chmod o-w).")
