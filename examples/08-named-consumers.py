@@ -55,7 +55,7 @@ def produce(worker: RunningWorker) -> None:
 
 
 def die_on_the_way() -> None:
-    """Another process: asking for the fourth order commits the third, and nobody the fourth."""
+    """Another process: asking for the fourth order commits the third. The fourth is not."""
     with Consumer(TOPIC, name=NAME) as consumer:  # brokers: PENSTOCK_BOOTSTRAP_SERVERS
         for record in consumer:
             if record.text == ORDERS[3]:

@@ -15,7 +15,7 @@ show() {
 eventually() {
     local deadline=$((SECONDS + 60))
     until "$@"; do
-        [ "$SECONDS" -lt "$deadline" ] || { echo "In vain for a minute: $*" >&2; return 1; }
+        [ "$SECONDS" -lt "$deadline" ] || { echo "Timed out after a minute: $*" >&2; return 1; }
         sleep 0.2
     done
 }

@@ -2,7 +2,7 @@
 
 The demo runs for real, in a pseudo-terminal of 100 columns. What it prints is followed on a small
 screen, since progress bars move the cursor, and drawn as an SVG that scrolls as the demo did, with
-the waits cut short. Whoever asks for reduced motion, or cannot animate, sees the end.
+the waits cut short. Viewers that ask for reduced motion, or cannot animate, show the end.
 
 `make picture` runs this; give another file to write as the argument.
 """
@@ -45,7 +45,7 @@ TOKEN = re.compile(r"\x1b\[([0-9;?]*)([A-Za-z])|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\
 
 @dataclass(frozen=True)
 class Cell:
-    """A character, and the colours it is in, as a terminal is told them."""
+    """A character, and the colours it is in, as a terminal gets them."""
 
     text: str = " "
     colours: str = ""
@@ -147,7 +147,7 @@ def chunks(terminal: int) -> Iterator[str]:
     while True:
         try:
             data = os.read(terminal, 65536)
-        except OSError:  # how Linux says that nobody writes any more
+        except OSError:  # how Linux says that the other end is closed
             break
         whole, rest = split_characters(rest + data)
         yield whole

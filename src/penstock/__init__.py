@@ -1,3 +1,3 @@
-"""Penstock: connectors with first-class offsets, whose every record Spark moves."""
+"""Penstock: Kafka Connect on PySpark, with offsets you can edit."""
 
 __version__ = "0.1.0"

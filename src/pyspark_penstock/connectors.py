@@ -97,7 +97,7 @@ class Run:
             )
         if issubclass(found.plugin.cls, FrameSourceConnector):
             raise OptionError(
-                f"{found.plugin.class_name} has Spark read what it is told: read that with Spark's "
+                f"{found.plugin.class_name} has Spark do the reading: read that with Spark's "
                 "own formats"
             )
 

@@ -88,7 +88,7 @@ def _starts(options: TopicOptions, admin: GroupAdmin, log: Log) -> Places:
 
 
 def refuse_other_schema(options: TopicOptions, schema: StructType) -> None:
-    """OptionError if somebody wants a topic's records in another shape."""
+    """OptionError if a topic's records are wanted in another shape."""
     wanted = columns(headers=options.headers)
     if [(f.name, f.dataType) for f in schema] != [(f.name, f.dataType) for f in wanted]:
         raise OptionError(

@@ -1,6 +1,6 @@
 """What the shell may offer for an argument: names that the worker or the brokers know.
 
-Completion happens while somebody types: it answers within a second, with nothing if it cannot,
+Completion happens while the user types: it answers within a second, with nothing if it cannot,
 and never prints.
 """
 
@@ -117,7 +117,7 @@ def _ask(ctx: typer.Context, ask: Callable[[ConnectClient], Iterable[str]]) -> l
         url = _url(ctx)
         with ConnectClient(url, ANSWER_SECONDS, credentials=credentials_for(url)) as client:
             return sorted(set(ask(client)))
-    except Exception:  # noqa: BLE001 (the line that somebody types is no place for any error)
+    except Exception:  # noqa: BLE001 (a line that is being typed is no place for an error)
         return []
 
 

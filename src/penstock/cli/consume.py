@@ -209,15 +209,15 @@ def consume(
     bootstrap_servers: BootstrapServers = None,
     command_config: CommandConfig = None,
 ) -> None:
-    """Print the records of a topic, from its beginning unless told otherwise, until Ctrl-C.
+    """Print the records of a topic, by default from its beginning, until Ctrl-C.
 
     -T 0 prints only what is written from now on. Without -p, all partitions are read.
 
     With -c the position is stored under a name: the next run with that name goes on there, and
-    options that say where to begin count only for a new name. A record counts as read once it was
+    options that say where to begin only apply to a new name. A record counts as read once it was
     written to standard output.
 
-    Ctrl-C, SIGTERM and a closed pipe store the position and are no failure (exit code 0), unless
+    Ctrl-C, SIGTERM and a closed pipe store the position and count as success (exit code 0), unless
     the read has an end of its own (-d, -n, --end): then Ctrl-C ends it with 130.
     """
     refuse_together(("-p", bool(partition)), ("-A", every))

@@ -144,7 +144,7 @@ class Pump:
 
 
 def _patiently(call: Callable[[], T], stopping: StoppingSignals) -> T:
-    """Its answer; that positions could not be stored, which is tried again, is told meanwhile.
+    """Its answer. If positions could not be stored, that is printed, and it is tried again.
 
     KeyboardInterrupt if that goes on and a stop is requested. What was committed stays so.
     """

@@ -272,4 +272,6 @@ def sweep(
     if troubles:
         first, *more = sorted(troubles)
         others = f" And {len(more)} more." if more else ""
-        raise UserError(f"not everything could be removed: {first}{others}")
+        raise UserError(f"not everything could be removed: {first}{others}").advising(
+            "Remove the cause, then run `penstock consumer sweep` again."
+        )

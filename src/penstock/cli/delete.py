@@ -13,7 +13,7 @@ app = group("Delete connectors, or their offsets.")
 
 @app.command("connector")
 def delete_connector(names: ConnectorNames, url: Url = None, yes: Yes = False) -> None:
-    """Delete connectors. Their offsets stay: created again, they go on from them.
+    """Delete connectors. Their offsets are kept: created again, they go on from there.
 
     Asks first if it runs on a terminal.
     """

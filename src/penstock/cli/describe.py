@@ -26,6 +26,8 @@ from penstock.cli.plugin_examples import plugin_example
 if TYPE_CHECKING:
     from penstock.client import ConnectClient
 
+SPARK = ("spark_application_id", "spark_ui")
+
 app = group("Show everything about connectors, or a plugin.")
 
 
@@ -46,25 +48,30 @@ def describe_connector(
 
 
 def _described(client: ConnectClient, name: str) -> dict[str, Any]:
-    return {
+    found = {
         "name": name,
         "info": client.info(name),
         "status": client.status(name),
         "topics": client.topics(name),
         "offsets": client.offsets(name),
-        "carriers": _carriers(client, name),
+    }
+    metrics = _metrics(client, name)
+    carriers = {str(task["id"]): task.get("carrier") for task in metrics.get("tasks", [])}
+    return {
+        **found,
+        "spark": {key: metrics[key] for key in SPARK if key in metrics},
+        "carriers": {task: carrier for task, carrier in carriers.items() if carrier},
     }
 
 
-def _carriers(client: ConnectClient, name: str) -> dict[str, str]:
-    """Which carrier runs which task just now; none on a worker of Kafka Connect."""
+def _metrics(client: ConnectClient, name: str) -> dict[str, Any]:
+    """They name Spark, and the carriers that run tasks now; of Kafka Connect there are none."""
     from penstock.client.errors import ConnectApiError
 
     try:
-        tasks = client.metrics(name).get("tasks", [])
+        return client.metrics(name)
     except ConnectApiError:
         return {}
-    return {str(task["id"]): task["carrier"] for task in tasks if task.get("carrier")}
 
 
 @app.command("plugin")
@@ -101,6 +108,8 @@ def _print(out: Console, found: dict[str, Any]) -> None:
     _state(out, "State", status["connector"])
     for task in status["tasks"]:
         _state(out, f"Task {task['id']}", task, found["carriers"].get(str(task["id"]), ""))
+    if found["spark"]:
+        _fields(out, [("Spark", "  ".join(found["spark"].values()))])
     _section(out, "Config", [f"{k} = {v}" for k, v in sorted(info["config"].items())])
     _section(out, "Topics", found["topics"])
     offsets = [f"{compact(o['partition'])} → {compact(o['offset'])}" for o in found["offsets"]]

@@ -109,7 +109,9 @@ def _choice(
     from penstock.consumers.letters.choice import Choice
 
     if start is not None and end is not None and end < start:
-        raise typer.BadParameter(f"--end {end} lies before --start {start}: no letter is between.")
+        raise typer.BadParameter(
+            f"--end {end} lies before --start {start}: there are no letters in between."
+        )
     return Choice(
         frozenset(partition or ()),
         start,
@@ -136,12 +138,13 @@ def list_topics(
 ) -> None:
     """List the dead letter topics of all connectors, and how many letters are in them.
 
-    Letters are counted one by one; of a very large topic only the most that it can hold is said.
+    Letters are counted one by one; for a very large topic only an upper limit is shown.
     """
     with connect(url) as client:
         owners = _owners(client.expanded("info"))
     if not owners:
-        say(f"No connector has a dead letter topic ({SETTING}).")
+        if not print_objects(output, ()):
+            say(f"No connector has a dead letter topic ({SETTING}).")
         return
     reach = reached(bootstrap_servers, command_config)
     from penstock.consumers.letters.mailbox import Mailbox
@@ -273,8 +276,8 @@ def replay(
     Letters are sent in transactions, in order, each once; those that arrive meanwhile are not
     sent. The letters stay in the dead letter topic: a second run sends them again.
 
-    A letter of a source has what the source had read, as JSON or as bytes, since it could not be
-    converted: choose with --to who shall get it.
+    The letter of a source contains what the source had read, as JSON or as bytes, since it could
+    not be converted: name a topic for it with --to.
     """
     from penstock.consumers.letters.replay import Replay
 
@@ -296,7 +299,7 @@ def replay(
 
 
 def _run(replay: Replay, plan: list[Planned], output: Format) -> None:
-    """What has been sent is told, whatever happens next."""
+    """Print how much has been sent, whatever happens next."""
     sent: list[Planned] = []
     try:
         for each in replay.run(plan):

@@ -14,7 +14,7 @@ app = group("Show Spark's plan of connectors that run as Spark queries.")
 def explain_connector(names: ConnectorNames, url: Url = None) -> None:
     """Show Spark's plan of frame connectors and persistent queries.
 
-    There is one once the first records have come. It is kept by the worker that runs the connector.
+    There is none before the first records have come. The worker that runs the connector keeps it.
     """
     with connect(url) as client:
         for number, name in enumerate(meant(client, names)):

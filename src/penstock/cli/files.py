@@ -18,7 +18,7 @@ def read_json(file: Path) -> Any:
 
 
 def read_text(file: Path) -> str:
-    """The text of a file; UserError says why it cannot be had."""
+    """The text of a file; UserError says why it cannot be read."""
     try:
         return file.read_text(encoding="utf-8")
     except OSError as error:

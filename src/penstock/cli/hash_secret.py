@@ -40,9 +40,9 @@ Generate = Annotated[
 def hash_secret(name: Name, role: RoleOption = RoleName.READ, generate: Generate = False) -> None:
     """Print a line for the file that rest.auth.users.file names: a user with a hashed secret.
 
-    The secret is asked for, or read from standard input, and never an argument. The user then
-    sends it as the bearer token NAME.SECRET, or by basic authentication; commands take the token
-    from PENSTOCK_TOKEN.
+    It prompts for the secret, or reads it from standard input: never from an argument. The user
+    then sends it as the bearer token NAME.SECRET, or by basic authentication; commands take the
+    token from PENSTOCK_TOKEN.
     """
     from penstock.rest.access.hashed_secrets import hashed
     from penstock.rest.access.users import LOCAL, NAME

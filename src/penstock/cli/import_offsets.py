@@ -65,7 +65,9 @@ def _chosen(found: dict[str, list[Entry]], wanted: list[str], file: Path) -> dic
     absent = [name for name in wanted if name not in found]
     if absent:
         there = ", ".join(sorted(found)) or "no connector"
-        raise UserError(f"{file} holds no offsets of {', '.join(absent)}, but of {there}.")
+        raise UserError(
+            f"{file} holds no offsets of {', '.join(absent)}, but of {there}."
+        ).advising("Name one of these with --connector, or give the file of another worker.")
     return {name: found[name] for name in wanted or sorted(found)}
 
 

@@ -14,7 +14,7 @@ import typer
 from penstock.cli.output import say
 from penstock.sdk.errors import UserError
 
-app = typer.Typer(help="Begin a connector of your own.", no_args_is_help=True)
+app = typer.Typer(help="Start a connector of your own.", no_args_is_help=True)
 
 SUFFIX = ".template"
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*([-_][A-Za-z0-9]+)*")
@@ -22,7 +22,7 @@ NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*([-_][A-Za-z0-9]+)*")
 
 @app.callback()
 def options() -> None:
-    """Begin a connector of your own."""
+    """Start a connector of your own."""
 
 
 @app.command()

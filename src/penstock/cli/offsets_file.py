@@ -49,6 +49,6 @@ def _entry(key: bytes, value: bytes | None, file: Path) -> tuple[str, Entry]:
 def _odd(file: Path, key: bytes) -> str:
     shown = key.decode(errors="backslashreplace")[:200]
     return (
-        f"{file} holds an entry that is no offset of a connector: {shown}. Was the file written "
-        "with converters of its own? Then set these offsets with `penstock patch offsets`."
+        f"{file} holds an entry that is not an offset of a connector: {shown}. Was the file "
+        "written with converters of its own? Then set these offsets with `penstock patch offsets`."
     )

@@ -18,7 +18,7 @@ GAP = "  "
 class TablePrinter:
     """Goes on with the columns that it has, and begins with other headings when there are more.
 
-    A value that is no JSON object stands alone in the column ``value``.
+    A value that is not a JSON object stands alone in the column ``value``.
     """
 
     def __init__(self) -> None:

@@ -25,8 +25,8 @@ HOST = "127.0.0.1"
 class Service:
     """REST and worker together. Call order: `serve`, `start`, `stop`; `stop` may come any time.
 
-    Making it claims the port already, so a port that is taken is told before anything starts; and
-    so are a ``host`` that strangers could reach while nothing stops them, and a Spark cluster that
+    Making it claims the port already, so a port in use is reported before anything starts; and so
+    are a ``host`` that strangers could reach while nothing stops them, and a Spark cluster that
     they could listen to, unless ``insecure``.
     """
 

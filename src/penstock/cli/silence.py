@@ -14,18 +14,18 @@ if TYPE_CHECKING:
     from penstock.kafka.clients import Connection, GroupAdmin
 
 QUIET_SECONDS = 5.0
-"""When nothing has come for so long, the brokers are asked whether they are there."""
+"""When nothing has come for so long, the brokers are asked whether they answer."""
 ANSWER_SECONDS = 2.0
 TOLD_SECONDS = 5.0
-"""When they have not answered for so long, that is told,"""
+"""When they have not answered for so long, a line says so,"""
 GIVEN_UP_SECONDS = 30.0
-"""and after so long a read ends that has an end of its own."""
+"""and after so long, a read that has an end of its own gives up."""
 
 Clock = Callable[[], float]
 
 
 class Silence:
-    """While nothing comes, asks now and then whether anybody ``answers``."""
+    """While nothing comes, checks now and then whether a broker ``answers``."""
 
     def __init__(
         self,

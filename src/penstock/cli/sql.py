@@ -97,7 +97,7 @@ def sql(
     """Manage connectors, declare streams and tables over topics, and query them, in SQL.
 
     Without -e and -f there is a prompt; Ctrl-C ends a query, Ctrl-D the prompt. Statements that
-    are piped in are run as a file is. The first statement that fails ends the run with 1.
+    are piped in run like a file. The first statement that fails ends the run with 1.
     The format AVRO needs sql.schema.registry.url in the file of --command-config.
     """
     if tests:
@@ -128,7 +128,7 @@ def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise UserError(f"{path} is not UTF-8: {error}") from None
+        raise UserError(f"{path} is not a text file in UTF-8 ({error}): save it as one.") from None
 
 
 def _variables(define: list[str] | None) -> dict[str, str]:

@@ -143,8 +143,8 @@ def up(
 ) -> None:
     """Run a worker with everything it needs, in the foreground.
 
-    Kafka is embedded unless you give brokers. Connectors, data and offsets are in the data folder
-    and in Kafka: started again, everything goes on where it was. Ctrl-C or SIGTERM stops it
+    Kafka is embedded unless you give brokers. Connectors, data and offsets are kept in the data
+    folder and in Kafka: the next start goes on where this one stopped. Ctrl-C or SIGTERM stops it
     cleanly, a second Ctrl-C at once.
     """
     options = {

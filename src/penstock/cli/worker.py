@@ -46,8 +46,9 @@ def worker(
 ) -> None:
     """Run a worker on your own Kafka brokers, in the foreground.
 
-    Its properties are Kafka Connect's; keys without a meaning here are named in a warning. Workers
-    with the same group.id are one cluster. This is `penstock up`, but without a broker of its own.
+    Its properties are Kafka Connect's; keys that have no effect here are listed in a warning.
+    Workers with the same group.id are one cluster. This is `penstock up`, but without a broker of
+    its own.
     """
     options = {"spark.master": master, "log.level": log_level, "log.format": log_format}
     properties = properties_of(worker_config, options)

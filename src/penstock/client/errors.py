@@ -47,4 +47,7 @@ class ConnectorFailed(ConnectError):
 class WaitTimeout(ConnectError):
     """The time given to a wait is over; what was waited for may still come."""
 
-    next_step = "It may still finish: `penstock get connectors` shows it, and --wait waits longer."
+    next_step = (
+        "It may still finish: `penstock get connectors` shows it. --wait, or --timeout of "
+        "`penstock wait`, says how long to wait."
+    )

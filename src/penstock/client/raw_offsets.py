@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from penstock.client.advice import CHECK_ADDRESS
 from penstock.client.errors import ConnectApiError
 
 _DECODER = json.JSONDecoder()
@@ -28,7 +29,7 @@ def read_offsets(text: str) -> list[RawOffset]:
     except (ValueError, KeyError, IndexError) as error:
         raise ConnectApiError(
             200, "the worker answered with something other than offsets"
-        ) from error
+        ).advising(CHECK_ADDRESS) from error
 
 
 def write_offsets(offsets: list[RawOffset]) -> str:

@@ -126,7 +126,7 @@ def _first_error(run: _Run, records: _Records, envelopes: EnvelopeReader) -> Rec
 
 
 def _diagnosis(record: bytes, error: Exception, envelopes: EnvelopeReader) -> str:
-    """Why what follows a known beginning is no payload: look at the record as a whole."""
+    """What follows a known beginning is not a payload: look at the record as a whole to see why."""
     try:
         envelopes.split_slowly(record)
     except Misfit as misfit:

@@ -107,7 +107,7 @@ class EnvVarProvider:
 
 @dataclass(frozen=True)
 class PluggedProvider:
-    """One that came by an entry point: whatever goes wrong in it is told without a secret."""
+    """One that came by an entry point: errors in it are reported without a secret."""
 
     name: str
     inner: ConfigProvider

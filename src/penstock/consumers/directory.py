@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 HIDDEN = "hidden"
 Trouble = Callable[[str], object]
-"""Is told what could not be done, once for each name."""
+"""Called with what could not be done, once for each name."""
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,8 @@ class NameHeld(ConsumerError):
 class Fenced(ConsumerError):
     """Another process has taken over this name: nothing can be committed here any more."""
 
+    next_step = "`penstock consumer list` shows where it stands. To go on there, start again."
+
     @staticmethod
     def of(name: str) -> Fenced:
         """Of this name."""
@@ -53,13 +55,17 @@ class OffsetGone(ConsumerError):
 class FlushFailed(ConsumerError):
     """Positions could not be stored; it is being tried again."""
 
+    next_step = BrokerUnavailable.next_step
+
 
 class SessionOver(FlushFailed):
-    """The holder of a name was out of touch for too long: it must be seen whether anybody came."""
+    """The holder of a name had no contact for too long: another may have taken the name."""
 
 
 class TopicExists(ConsumerError):
     """There is a topic of this name already."""
+
+    next_step = "`penstock topic describe NAME` shows it; --if-not-exists accepts that it is there."
 
 
 class InternalTopic(ConsumerError):

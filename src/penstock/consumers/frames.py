@@ -6,7 +6,6 @@ import logging
 import threading
 from collections.abc import Mapping
 from datetime import timedelta
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from penstock.consumers.consumer import brokers
@@ -108,12 +107,7 @@ class Unread:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

@@ -1,4 +1,4 @@
-"""A connection as Java's clients, which are Spark's, want to be told it."""
+"""A connection in the settings of Java's clients, which Spark uses."""
 
 from __future__ import annotations
 
@@ -43,13 +43,17 @@ def _text(key: str, value: str) -> tuple[str, str]:
     try:
         return FILES[key], Path(value).read_text()
     except (OSError, UnicodeDecodeError) as error:
-        raise InvalidConsumer(f"{key} is no file that can be read: {error}") from None
+        raise InvalidConsumer(
+            f"{key} is not a file that can be read: {error}. Give the path of one."
+        ) from None
 
 
 def _refuse_untold(read: dict[str, str]) -> None:
     certificate, key = read.get("ssl.certificate.pem"), read.get("ssl.key.pem")
     if (certificate is None) != (key is None):
-        raise InvalidConsumer("ssl.certificate.location and ssl.key.location go together")
+        raise InvalidConsumer(
+            "ssl.certificate.location and ssl.key.location go together: give both"
+        )
     if key is not None and not any(begin in key for begin in PEM_KEYS):
         raise InvalidConsumer(
             "ssl.key.location: Spark's client reads keys in PKCS#8 (BEGIN PRIVATE KEY) alone: "
@@ -59,7 +63,7 @@ def _refuse_untold(read: dict[str, str]) -> None:
 
 
 def _types(read: dict[str, str]) -> dict[str, str]:
-    """Librdkafka's files are PEM, unless it is told of a keystore in so many words."""
+    """Librdkafka's files are PEM, unless a keystore's type is named."""
     authority = "ssl.ca.location" in read or "ssl.ca.pem" in read
     types = {"ssl.truststore.type": "PEM"} if authority else {}
     return types | ({"ssl.keystore.type": "PEM"} if "ssl.key.pem" in read else {})

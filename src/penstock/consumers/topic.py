@@ -43,7 +43,7 @@ def find_topic(admin: GroupAdmin, name: str, wanted: Iterable[int] = ()) -> Topi
         listed = ", ".join(map(str, missing))
         raise NoSuchTopic(
             f'topic "{name}" has no partition {listed}: it has {len(every)}, numbered from 0'
-        )
+        ).advising("`penstock topic describe NAME` shows its partitions.")
     return Topic(name, str(found.topic_id), frozenset(wanted) or every, len(every))
 
 

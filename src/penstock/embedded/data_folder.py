@@ -46,7 +46,9 @@ def claim(data_dir: Path, patience: float = PATIENCE_SECONDS) -> FileLock:
     outlives it for a moment, is waited for.
     """
     if "," in str(data_dir):
-        raise EmbeddedError(f"Kafka cannot use a folder with a comma in its name: {data_dir}")
+        raise EmbeddedError(
+            f"Kafka cannot use a folder with a comma in its name: choose another than {data_dir}"
+        )
     data_dir.mkdir(parents=True, exist_ok=True)
     deadline = time.monotonic() + patience
     lock = FileLock(data_dir / LOCK)

@@ -5,10 +5,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import ClassVar
 
 
 class EmbeddedError(Exception):
     """Base of all errors of the embedded parts; its text is meant for the user as it is."""
+
+    next_step: ClassVar[str] = ""
+    """A sentence that says what to do about it, where the text itself does not."""
 
 
 class JavaNotFound(EmbeddedError):
@@ -46,6 +50,8 @@ class DataFolderInUse(EmbeddedError):
 class BrokerStartFailed(EmbeddedError):
     """The broker ended or stayed silent while starting; the text quotes its log."""
 
+    next_step = "`penstock doctor` checks Java, memory, disk, ports and the data folder."
+
 
 class PostgresNotFound(EmbeddedError):
     """PostgreSQL's programs are not installed; the text says how to get them."""
@@ -53,3 +59,5 @@ class PostgresNotFound(EmbeddedError):
 
 class PostgresStartFailed(EmbeddedError):
     """PostgreSQL ended or stayed silent while starting; the text quotes its log."""
+
+    next_step = "Remove the cause that it names, then try again."

@@ -133,7 +133,7 @@ class EmbeddedPostgres:
 
 
 def _advice() -> str:
-    """Root's PostgreSQL runs as another user, who has to reach the folder."""
+    """Root's PostgreSQL runs as another user, who must be able to reach the folder."""
     if os.geteuid() != 0:
         return ""
     return (

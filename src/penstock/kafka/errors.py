@@ -6,11 +6,13 @@ KafkaFault
 ├── OutcomeUnknown   a commit may or may not have happened: recover by rule 1
 ├── TransactionAborted   nothing was written: begin a new transaction
 ├── RecordRefused    this record can never be written; the message says why
-├── AccessDenied     the brokers' ACLs forbid it: retrying is no use until they are changed
+├── AccessDenied     the brokers' ACLs forbid it: retrying is useless until they are changed
 └── BrokerUnavailable    no broker answered in time; try again later
 """
 
 from __future__ import annotations
+
+from typing import ClassVar
 
 from confluent_kafka import KafkaError, KafkaException
 
@@ -81,6 +83,9 @@ PASSING = LEADERLESS | frozenset(
 class KafkaFault(Exception):
     """Base of the errors of this room."""
 
+    next_step: ClassVar[str] = ""
+    """A sentence that says what to do about it, where the text itself does not."""
+
 
 class LeaseLost(KafkaFault):
     """This producer or this worker's membership is no longer the current one."""
@@ -136,6 +141,10 @@ def is_denied(error: KafkaException) -> bool:
 
 class BrokerUnavailable(KafkaFault):
     """No broker answered in time."""
+
+    next_step = (
+        "`penstock doctor --bootstrap-servers HOST:PORT` says which brokers answer, and how."
+    )
 
 
 def describe(error: KafkaError | KafkaException) -> str:

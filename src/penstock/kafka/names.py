@@ -21,7 +21,7 @@ def sink_group(connector: str) -> str:
 
 
 def default_owner(group: str) -> str:
-    """The connector whose default group this is; "" if it is no connector's."""
+    """The connector whose default group this is; "" if it is not a connector's."""
     return group.removeprefix(SINK_PREFIX) if group.startswith(SINK_PREFIX) else ""
 
 

@@ -101,7 +101,7 @@ class Transactions:
     def make_room(self) -> None:
         """Wait a moment: the queue is full, as brokers accept records slower than we produce them.
 
-        BrokerUnavailable if waiting is no use.
+        BrokerUnavailable if waiting is useless.
         """
         waiting = Waiting(self.patience, len(self._producer), self._hopeless)
         self.serve(FULL_QUEUE_PAUSE)
@@ -197,7 +197,7 @@ class Transactions:
             raise self.fault(error) from error
 
     def _resume(self, call: Callable[[float], Any], timeout: float) -> None:
-        """Repeat a call until it is done, or until that is no use."""
+        """Repeat a call until it is done, or until that is useless."""
         waiting = Waiting(self.patience, len(self._producer), self._hopeless)
         while True:
             try:

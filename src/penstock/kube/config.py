@@ -94,7 +94,7 @@ def _read(path: Path) -> dict[str, Any]:
     except yaml.YAMLError as error:
         raise KubeUnavailable(f"{path} is not YAML: {error}. {NEXT}") from error
     if not isinstance(content, dict):
-        raise KubeUnavailable(f"{path} is no kubeconfig file. {NEXT}")
+        raise KubeUnavailable(f"{path} is not a kubeconfig file. {NEXT}")
     return content
 
 

@@ -6,6 +6,14 @@ from __future__ import annotations
 
 from penstock.sdk.errors import PenstockError
 
+OF_STATUS = {
+    401: "Log in again: `kubectl get ns` uses the same kubeconfig.",
+    403: "Have a cluster admin grant it; `kubectl auth can-i --list` shows what you may do.",
+    409: "It was changed at the same time: try again.",
+    422: "Correct what the message names.",
+}
+LOOK_AT_SERVER = "Try again; if it stays, look at the API server: `kubectl get --raw /readyz`."
+
 
 class KubeError(PenstockError):
     """Refused: ``status`` is HTTP's, ``reason`` Kubernetes', the text the server's message."""
@@ -14,6 +22,7 @@ class KubeError(PenstockError):
         super().__init__(message)
         self.status = status
         self.reason = reason
+        self.next_step = OF_STATUS.get(status, LOOK_AT_SERVER if status >= 500 else "")
 
 
 class KubeUnavailable(PenstockError):

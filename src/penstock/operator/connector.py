@@ -241,7 +241,7 @@ class ConnectorRound:
         for key in done:
             self._home.tell(NORMAL, "Restarted", f"{key}={self._annotations[key]} is done.")
 
-    # What is told
+    # What the status says
 
     def _observe(self, wanted: str) -> None:
         # What was seen first still holds unless this round has changed something.

@@ -58,7 +58,7 @@ class Seen(NamedTuple):
 class Controller:
     """Call order: `start`, `changed` and `gone` any time, `stop`. Thread-safe.
 
-    Only resources of ``kinds`` are looked after; the others are somebody else's.
+    Only resources of ``kinds`` are reconciled; another operator has the others.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class Controller:
         self._clusters.close()
 
     def changed(self, resource: Json) -> None:
-        """A resource was seen. A round is due unless only its status is another than before."""
+        """A resource was seen. A round is due unless only its status has changed."""
         key, seen = _key(resource), _seen(resource)
         before = self._seen.get(key)
         self._seen[key] = seen

@@ -38,7 +38,7 @@ def ignored_keys(spec: Mapping[str, Any]) -> list[str]:
 
 
 def unusable_keys(spec: Mapping[str, Any]) -> list[str]:
-    """The keys of the config map whose values are no scalars, which no worker takes."""
+    """The keys of the config map whose values are not scalars, which workers reject."""
     config = spec.get("config") or {}
     return sorted(key for key, value in config.items() if isinstance(value, (dict, list)))
 

@@ -15,7 +15,7 @@ class Home(Protocol):
     """What a round writes back. Errors pass through the round, which is then repeated."""
 
     def write_status(self, status: Mapping[str, Any]) -> None:
-        """Make the status this; without a request if it is so already."""
+        """Set the status; without a request if it is unchanged."""
 
     def drop_annotation(self, key: str) -> None:
         """Take an annotation away, unless its value has changed since the resource was read."""
@@ -36,7 +36,7 @@ def _utc_now() -> datetime:
 
 @dataclass(frozen=True)
 class Options:
-    """What an operator is told on its command line, as far as a round needs it.
+    """What an operator's command line says, as far as a round needs it.
 
     ``strimzi_offsets``: take the annotation ``strimzi.io/connector-offsets`` too.
     ``stop_seconds``: how long a reset waits for its connector to have stopped.

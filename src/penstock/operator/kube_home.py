@@ -34,7 +34,7 @@ class KubeHome:
             self._status = written.get("status") or {}
 
     def drop_annotation(self, key: str) -> None:
-        """Not if somebody has set it again to something else; then another round is due anyway."""
+        """Not if it has been set to something else meanwhile; then another round is due anyway."""
         path = f"/metadata/annotations/{key.replace('~', '~0').replace('/', '~1')}"
         test = {"op": "test", "path": path, "value": self._meta["annotations"][key]}
         try:
@@ -84,7 +84,7 @@ class KubeHome:
             self._set_finalizers([f for f in kept if f != FINALIZER])
 
     def _set_finalizers(self, finalizers: list[str]) -> None:
-        # The version makes it fail (409) rather than undo what somebody else has just written.
+        # The version makes it fail (409) rather than undo what another client has just written.
         version = self._meta["resourceVersion"]
         patch = {"metadata": {"finalizers": finalizers, "resourceVersion": version}}
         changed = self._api.merge(self._resource, patch)

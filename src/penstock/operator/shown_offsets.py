@@ -94,7 +94,7 @@ def _checked(text: Any, where: str) -> str:
     except (ValueError, TypeError, RecursionError) as error:
         raise InvalidResource(f"{where} is not JSON: {error}. Correct it in the spec.") from error
     if not isinstance(value, dict):
-        raise InvalidResource(f"{where} is JSON, but no object: put it in {{ }}.")
+        raise InvalidResource(f"{where} is JSON, but not an object: put it in {{ }}.")
     return str(text)
 
 

@@ -169,7 +169,7 @@ def _no_avro(why: str, row: int) -> RecordError:
 
 
 def parsed(avro: Any) -> Any:
-    """What the library reads and writes with; Misfit if it is no schema."""
+    """What the library reads and writes with; Misfit if it is not a schema."""
     try:
         return fastavro.parse_schema(plain_avro(avro))
     except Exception as error:

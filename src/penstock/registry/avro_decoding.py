@@ -135,7 +135,7 @@ def spread(array: pa.Array, valid: npt.NDArray[np.bool_]) -> pa.Array:
     rows = np.cumsum(valid) - 1
     if not pa.types.is_struct(array.type):
         return array.take(pa.array(rows, pa.int64(), mask=~valid))
-    # What is inside of a null struct is no null, since it may be a field that must not be one.
+    # What is inside a null struct is not null, since it may be a field that must not be one.
     taken = array.take(pa.array(np.maximum(rows, 0)))
     inner = [taken.field(n) for n in range(array.type.num_fields)]
     nulls = ~valid | taken.is_null().to_numpy(zero_copy_only=False)

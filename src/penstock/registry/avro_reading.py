@@ -46,7 +46,7 @@ class AvroReader:
         if isinstance(avro, list):
             return self._union(avro, namespace)
         if not isinstance(avro, dict) or "type" not in avro:
-            raise Misfit(f"{avro!r} is no Avro schema")
+            raise Misfit(f"{avro!r} is not an Avro schema")
         if avro["type"] in ("record", "enum", "fixed"):
             return self._define(avro, namespace)
         return _described(self._unnamed(avro, namespace), avro)

@@ -89,7 +89,7 @@ class _JsonReader:
         try:
             root = json.loads(text)
         except ValueError as error:
-            raise Misfit(f"the registered schema is no JSON: {error}") from None
+            raise Misfit(f"the registered schema is not JSON: {error}") from None
         self._schema = JsonSchemaReader(root, options).whole()
         self._options = options
         self.field = to_field(self._schema, side) if self._schema else SCHEMALESS.with_name(side)

@@ -41,7 +41,7 @@ class JsonSchemaReader:
 
     def _schema(self, json: Any) -> Schema:
         if not isinstance(json, dict):
-            raise Misfit(f"{json!r} is no JSON Schema that has a type")
+            raise Misfit(f"{json!r} is not a JSON Schema with a type")
         if "$ref" in json:
             return self._referred(json["$ref"])
         for choice in _CHOICES:

@@ -51,7 +51,7 @@ def create_app(
 
     It may be served before the herder's worker has started: until then all but ``/``, ``/health``
     and the loggers answer 503. ``host_names`` are the names under which clients may address it,
-    beside any plain address. Without ``protection`` everybody who reaches it may do everything;
+    beside any plain address. Without ``protection`` everyone who reaches it may do everything;
     secrets are hidden in any case. With ``consumers`` it answers about these and about topics too,
     and with ``sql`` it runs statements.
     """

@@ -24,11 +24,11 @@ EVERY_TICK = 0
 
 
 class RestServerError(PenstockError):
-    """The server cannot be had; the text says what to do."""
+    """The server cannot start; the text says what to do."""
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Open the socket to serve on, 0 for any free port; RestServerError if that cannot be."""
+    """Open the socket to serve on, 0 for any free port; RestServerError if that fails."""
     if not 0 <= port <= 65535:
         raise RestServerError(f"Port {port} does not exist: choose one from 0 to 65535.")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -124,7 +124,7 @@ class RestServer:
         return f"{self._scheme}://{host}:{self.port}"
 
     def start(self) -> None:
-        """Return once requests are answered; RestServerError if the port cannot be had."""
+        """Return once requests are answered; RestServerError if the port is not available."""
         if self._listener is None:
             self._listener = listen(self._host, self._port)
         self._thread.start()

@@ -13,6 +13,8 @@ from penstock.sdk.connectors import TopicPartition
 from penstock.sdk.offsets import ChangedOffset, SourceOffset, SourcePartition
 
 PRIMITIVES = (str, int, float, bool, type(None))
+AS_LISTED = "Write them as `penstock get offsets NAME -o json` prints them."
+A_NUMBER = "Give a whole number, 0 or more."
 
 
 def source_changes(
@@ -50,13 +52,13 @@ def _flat_map(value: Any) -> dict[str, Any] | None:
     if value is None:
         return None
     if not isinstance(value, dict):
-        raise InternalError("Offsets must be specified as a Map")
+        raise InternalError("Offsets must be specified as a Map").advising(AS_LISTED)
     for key, field in value.items():
         if not isinstance(field, PRIMITIVES):
             raise InternalError(
                 f"Offsets may only contain primitive types as values, but field {key} contains "
                 f"{_schema_type(field)}"
-            )
+            ).advising(AS_LISTED)
     return value
 
 
@@ -81,17 +83,23 @@ def passed_over(uncommitted: Iterable[Range], changes: Mapping[PartitionId, int 
 
 def _position(partition: Any) -> PartitionId:
     if partition is None:
-        raise BadRequest("The partition for a sink connector offset cannot be null or missing")
+        raise BadRequest(
+            "The partition for a sink connector offset cannot be null or missing"
+        ).advising(AS_LISTED)
     if not {"kafka_topic", "kafka_partition"} <= partition.keys():
         raise BadRequest(
             "The partition for a sink connector offset must contain the keys 'kafka_topic' and "
             "'kafka_partition'"
-        )
+        ).advising(AS_LISTED)
     topic, number = partition["kafka_topic"], partition["kafka_partition"]
     if topic is None:
-        raise BadRequest("Kafka topic names must be valid strings and may not be null")
+        raise BadRequest("Kafka topic names must be valid strings and may not be null").advising(
+            AS_LISTED
+        )
     if number is None:
-        raise BadRequest("Kafka partitions must be valid numbers and may not be null")
+        raise BadRequest("Kafka partitions must be valid numbers and may not be null").advising(
+            A_NUMBER
+        )
     return str(topic), _integer(number, "partition", 32)
 
 
@@ -102,7 +110,7 @@ def _offset(offset: Any) -> int | None:
         raise BadRequest(
             "The offset for a sink connector should either be null or contain the key "
             "'kafka_offset'"
-        )
+        ).advising(AS_LISTED)
     return _integer(offset["kafka_offset"], "offset", 64)
 
 
@@ -114,9 +122,11 @@ def _integer(value: Any, word: str, bits: int) -> int:
             f"Failed to parse the following Kafka {word} value in the provided offsets: "
             f"'{_java_text(value)}'. "
             f"{word.title()} values for sink connectors need to be integers."
-        )
+        ).advising(A_NUMBER)
     if number < 0:
-        raise BadRequest(f"Kafka {word} values may not be negative, but one of them is {value}")
+        raise BadRequest(
+            f"Kafka {word} values may not be negative, but one of them is {value}"
+        ).advising(A_NUMBER)
     return number
 
 

@@ -35,6 +35,7 @@ from penstock.sdk.offsets import OffsetReader
 
 log = logging.getLogger(__name__)
 
+STOP_FIRST = "Stop it first: `penstock stop connector NAME`."
 NOT_STOPPED = (
     "Connectors must be in the STOPPED state before their offsets can be modified. This can be "
     "done for the specified connector by issuing a 'PUT' request to the '/connectors/{name}/stop' "
@@ -107,9 +108,7 @@ class OffsetsApi:
     def _require_stopped(self, name: str) -> None:
         configs = self._context.configs
         if configs.target(name) is not Target.STOPPED or configs.tasks(name):
-            raise BadRequest(NOT_STOPPED.format(name=name)).advising(
-                "Stop it first: `penstock stop connector NAME`."
-            )
+            raise BadRequest(NOT_STOPPED.format(name=name)).advising(STOP_FIRST)
 
     def _plugin(self, name: str) -> Any:
         config = self._context.configs.config(name) or {}

@@ -51,7 +51,7 @@ class UserError(PenstockError):
 
 
 class OffsetError(UserError):
-    """An offset that cannot be had: from ``alter_offsets``, a request that the user has to correct.
+    """An unusable offset: from ``alter_offsets``, a request that the user has to correct.
 
     Other errors of ``alter_offsets`` are answered with status 500, as by Kafka Connect, this one
     with 400.
@@ -98,7 +98,7 @@ class RecordError(PenstockError):
 
 
 class TakenOver(PenstockError):  # noqa: N818 (it is no failure)
-    """Somebody else has taken over, and this task must not go on.
+    """Another task has taken over, and this one must not go on.
 
     A task raises it when its source or target says so: a greater epoch is stored there, a lock is
     lost, a position has moved that only this task should move. The lease counts as lost: nothing

@@ -66,7 +66,7 @@ class FrameShare:
 
 @dataclass(frozen=True)
 class SourceTurn:
-    """What ``plan_turn`` is told."""
+    """What ``plan_turn`` gets to know about its turn."""
 
     connector: str
     """The connector's name."""

@@ -43,7 +43,7 @@ class TopicRange(NamedTuple):
 
 @dataclass(frozen=True)
 class FrameTurn:
-    """What ``build`` is told about its turn."""
+    """What ``build`` gets to know about its turn."""
 
     connector: str
     """The connector's name."""

@@ -1,7 +1,7 @@
 """Plugins that come with a package but need an extra of it that is not installed.
 
 An entry point names the extra it needs in brackets, ``S3 = "acme.s3:S3Connector [s3]"``. Where the
-import fails for want of a module that the extra would bring, people get the command to type
+import fails because a module that the extra would bring is missing, people get the command to type
 instead of a traceback.
 """
 
@@ -13,7 +13,7 @@ from importlib.metadata import EntryPoint
 def missing_extra(point: EntryPoint, error: BaseException) -> str | None:
     """What to install, if ``error`` came from loading ``point`` without its extra; None if not.
 
-    A module of the plugin's own package that is missing is a defect, which no extra would mend.
+    A module of the plugin's own package that is missing is a defect, which no extra would fix.
     """
     if not isinstance(error, ModuleNotFoundError) or not point.extras or not error.name:
         return None

@@ -1,6 +1,6 @@
 """Expressions of Spark SQL in a configuration: over one record, and nothing beyond it.
 
-What can be told without Spark is told when the configuration is checked; the rest when Spark
+What can be found without Spark is reported when the configuration is checked; the rest when Spark
 analyses the expressions.
 """
 

@@ -336,7 +336,7 @@ def test_wrong_credentials_tell_what_to_check_and_no_secret(
         ({"mode": "timestamp"}, "timestamp.column.name", "needs"),
         ({"query": "SELECT 1", "table_whitelist": "a"}, "query", "not both"),
         ({"query": "SELECT 1"}, "incrementing.column.name", "must be set"),
-        ({"table_include_list": "("}, "table.include.list", "no regular expression"),
+        ({"table_include_list": "("}, "table.include.list", "not a regular expression"),
         ({"connection_url": "jdbc:sqlite:x", "mode": "timestamp", "timestamp_column_name": "a"},
          "mode", "SQLite"),
     ],

@@ -1,4 +1,8 @@
-"""The topics of a connector, as whoever waits for them sees them."""
+"""The topics of a connector, as a client sees them that waits for them.
+
+That a new topic does not wait for the next heartbeat is shown in
+``tests/unit/engine/carriers/test_conversation.py``.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
 """What a tree of real processes uses."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -34,6 +33,10 @@ def python(*arguments: str) -> subprocess.Popen[bytes]:
     )
 
 
+def cpu_seconds(process: psutil.Process) -> float:
+    return float(sum(process.cpu_times()[:2]))
+
+
 @pytest.fixture
 def holder() -> Iterator[int]:
     with python(PARENT, HOLDER) as parent:
@@ -51,22 +54,28 @@ def test_what_an_ended_child_has_used_stays_counted():
         meter = CpuMeter(parent.pid)
         parent.stdin.write(b"work\n")
         parent.stdin.flush()
-        child = int(parent.stdout.readline())
+        child = psutil.Process(int(parent.stdout.readline()))
+        eventually(lambda: child.status() == psutil.STATUS_SLEEPING)
+        used = cpu_seconds(child)
+        assert used > 0
         meter.look()
-        os.kill(child, signal.SIGKILL)
+        child.kill()
         eventually(lambda: len(processes(parent.pid)) == 1)
         meter.look()
-        assert 0.5 <= meter.seconds < 20
+        of_parent = cpu_seconds(psutil.Process(parent.pid))
+        assert used <= round(meter.seconds, 6) <= round(used + of_parent, 6)
         parent.kill()
 
 
 def test_what_was_used_before_is_not_counted():
     with python("while True: pass") as busy:
-        eventually(lambda: sum(psutil.Process(busy.pid).cpu_times()[:2]) > 0.3)
+        process = psutil.Process(busy.pid)
+        eventually(lambda: cpu_seconds(process) > 0.3)
         busy.send_signal(signal.SIGSTOP)
+        eventually(lambda: process.status() == psutil.STATUS_STOPPED)
         meter = CpuMeter(busy.pid)
         meter.look()
-        assert meter.seconds < 0.2
+        assert round(meter.seconds, 6) == 0
         busy.kill()
 
 

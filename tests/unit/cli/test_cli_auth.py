@@ -109,7 +109,7 @@ def test_the_environments_token(
     refused = run("stop", "connector", "n", "--url", server.url)
     assert refused.code == 1
     assert "needs the role operate, and ann has the role read" in refused.err
-    assert "Ask somebody with that role to do it" in refused.err
+    assert "Ask someone with that role to do it" in refused.err
 
 
 def test_the_users_own_worker_is_open_to_its_commands(

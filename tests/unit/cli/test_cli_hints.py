@@ -8,12 +8,17 @@ import shlex
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import typer.main
 
 from penstock.cli import commands
 from penstock.cli.root import program
+from penstock.runtime.errors import BadRequest, NotFound
+from penstock.runtime.loggers import Loggers
+from penstock.runtime.offset_requests import sink_changes, source_changes
+from penstock.runtime.offsets_api import STOP_FIRST
 
 Run = Callable[..., Any]
 
@@ -88,6 +93,74 @@ def test_a_wrong_word_is_answered_with_what_was_meant(run: Run, line: str, meant
     assert f"Did you mean {meant}?" in result.err
 
 
+MISTAKES = {
+    "status": "Did you mean `penstock describe connector NAME`?",
+    "pause js": "Did you mean `penstock pause connector js`?",
+    "start js": "Did you mean `penstock up`?",
+    "create js": "Did you mean `penstock apply -f FILE`?",
+    "offsets js": "Did you mean `penstock get offsets NAME`?",
+    "get connectors nosuch": "Next:  `penstock get connectors` lists the connectors.",
+    "describe connector nosuch": "Next:  `penstock get connectors` lists the connectors.",
+    "restart task js/7": "Next:  `penstock get connectors` lists the connectors.",
+    "restart task js": "write the connector and a number, as orders/0.",
+    "describe plugin nosuch": "Next:  `penstock get plugins --all` lists the plugins.",
+    "get logger nosuch": "Next:  `penstock get loggers` lists the loggers.",
+    "patch logger root -l loud": "Next:  Give one of TRACE, DEBUG",
+    "patch offsets js": "give --source-partition and --source-offset; or",
+    "patch offsets js --source-partition {} --source-offset 5": "--source-offset",
+    "patch offsets sink --kafka-topic t --kafka-partition 0 --kafka-offset x": (
+        "Next:  Give a whole number, 0 or more."
+    ),
+    "patch offsets sink --kafka-topic t --kafka-partition 0 --kafka-offset=-1": (
+        "Next:  Give a whole number, 0 or more."
+    ),
+    "patch offsets js --source-partition '{\"a\":[1]}' --source-offset {}": (
+        "Next:  Write them as `penstock get offsets NAME -o json` prints them."
+    ),
+    "delete offsets runs -y": "Next:  Stop it first: `penstock stop connector NAME`.",
+    "wait connector js --for paused --timeout 0.01": "--timeout of `penstock wait`",
+    "apply -f /no/such/file": "Give the path of a file that you may read.",
+    "config use nosuch": "Next:  `penstock config list` lists the contexts,",
+    "topic update orders": "Say what to change: --consumer-ttl or --config.",
+    "consume orders --start 5 --end 2": "--end 2 lies before --start 5",
+    "get connectors --url nonsense": "one looks like http://127.0.0.1:8083",
+    "get connectors --url http://127.0.0.1:1": "Start one with `penstock up`",
+}
+"""A command that is wrong, and the hint that leads out of it."""
+
+
+@pytest.fixture
+def worker(herder: Mock, url: str, monkeypatch: pytest.MonkeyPatch) -> Mock:
+    """It refuses in the words of a real one."""
+    monkeypatch.setenv("PENSTOCK_URL", url)
+    part = {"state": "RUNNING", "worker_id": "w"}
+    missing = NotFound("No status found for connector nosuch")
+
+    def alter(name: str, offsets: list[Any]) -> str:
+        sink_changes(offsets) if name == "sink" else source_changes(offsets)
+        return "done"
+
+    herder.connectors.return_value = ["js"]
+    herder.status.return_value = {"type": "source", "connector": part, "tasks": []}
+    herder.info.side_effect = missing
+    herder.restart_task.side_effect = NotFound("Unknown task: js-7")
+    herder.plugin_config.side_effect = NotFound("Unknown plugin nosuch.")
+    herder.logger.side_effect = NotFound("Logger nosuch not found.")
+    herder.set_logger_level.side_effect = Loggers().change
+    herder.alter_offsets.side_effect = alter
+    herder.reset_offsets.side_effect = BadRequest("It runs").advising(STOP_FIRST)
+    return herder
+
+
+@pytest.mark.parametrize("line", MISTAKES)
+def test_a_mistake_gets_the_hint_that_leads_out_of_it(run: Run, worker: Mock, line: str) -> None:
+    result = run(*shlex.split(line))
+    assert result.code in {1, 2}
+    assert MISTAKES[line] in result.err
+    hints_given = result.err.count("Next:") + result.err.count("Did you mean")
+    assert hints_given <= 1
+
+
 def test_a_word_that_means_nothing_is_answered_with_what_there_is(run: Run) -> None:
     assert "takes one of: connectors, offsets, plugins" in run("get", "xyz").err
     assert "Did you mean" not in run("xyz").err
@@ -123,7 +196,8 @@ def test_one_letter_and_the_same_forms_for_output(path: tuple[str, ...]) -> None
     for option in command.params:
         if "--output" in option.opts:
             assert "-o" in option.opts
-            assert {"table", "jsonl"} <= {form.value for form in type(option.default)}
+            forms = {form.value for form in type(option.default)}
+            assert {"table", "jsonl"} | ({"json"} if path != ("consume",) else set()) <= forms
 
 
 def test_whatever_deletes_asks_unless_told_not_to() -> None:

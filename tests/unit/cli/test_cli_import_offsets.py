@@ -101,7 +101,7 @@ def test_entries_that_are_no_offsets_are_named(run: Run, home: Path, key: bytes)
     file.write_bytes(data.replace(sized, len(key).to_bytes(4, "big") + key))
     result = run("import-offsets", str(file))
     assert result.code == 1
-    assert "holds an entry that is no offset of a connector" in result.err
+    assert "holds an entry that is not an offset of a connector" in result.err
 
 
 def test_more_than_a_request_can_carry_goes_in_parts(run: Run, herder: Mock, home: Path) -> None:

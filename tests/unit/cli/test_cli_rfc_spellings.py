@@ -32,10 +32,11 @@ Run = Callable[..., Any]
     ],
 )
 def test_is_understood(run: Run, monkeypatch: pytest.MonkeyPatch, line: str) -> None:
-    asked = Mock(side_effect=BrokerUnavailable("nobody is there"))
+    asked = Mock(side_effect=BrokerUnavailable("no broker answers"))
     monkeypatch.setattr(brokers, "_brokers_that_answer", asked)
     result = run(*line.split(), "--bootstrap-servers", "127.0.0.1:1")
-    assert (result.code, result.err) == (1, "Error: nobody is there\n")
+    assert result.code == 1
+    assert result.err.startswith("Error: no broker answers\n")
 
 
 @pytest.mark.parametrize("option", ["-p", "--partition", "--partitions"])

@@ -97,6 +97,17 @@ def test_describe_connector_names_the_carriers(run: Run, herder: Mock) -> None:
     assert json.loads(run("describe", "connector", "n", "-o", "json").out)[0]["carriers"] == {}
 
 
+def test_describe_connector_names_sparks_application(run: Run, herder: Mock) -> None:
+    spark = {"spark_application_id": "local-17", "spark_ui": "http://127.0.0.1:4040"}
+    herder.metrics.return_value = {"name": "n", "tasks": [], **spark}
+    lines = run("describe", "connector", "n").out.splitlines()
+    assert "Spark:    local-17  http://127.0.0.1:4040" in lines
+    [found] = json.loads(run("describe", "connector", "n", "-o", "json").out)
+    assert found["spark"] == spark
+    herder.metrics.return_value = {"name": "n", "tasks": []}
+    assert "Spark:" not in run("describe", "connector", "n").out
+
+
 def test_what_runs_without_progress_is_seen(run: Run, herder: Mock) -> None:
     worker = {"state": "RUNNING", "worker_id": "127.0.0.1:8083"}
     stuck = {**worker, "id": 0, "trace": "No progress since noon: look at the brokers."}

@@ -60,7 +60,7 @@ def test_what_javas_client_cannot_do_with(files: dict[str, str], tmp_path: Path)
     assert "MIG" not in str(told_.value)
     with pytest.raises(InvalidConsumer, match=r"ssl.key.location go together"):
         told(ssl_certificate_location=files["ssl_certificate_location"])
-    with pytest.raises(InvalidConsumer, match=r"ssl.key.location is no file .*nowhere"):
+    with pytest.raises(InvalidConsumer, match=r"ssl.key.location is not a file .*nowhere"):
         told(ssl_key_location="/nowhere")
 
 

@@ -35,5 +35,5 @@ def test_the_stream_has_just_ended() -> None:
 
 
 def test_where_it_cannot_be_told_nothing_may_be_committed() -> None:
-    with pytest.raises(InputCutError, match="cannot be told"):
+    with pytest.raises(InputCutError, match="is not known"):
         refuse_cut_input()

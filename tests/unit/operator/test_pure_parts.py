@@ -191,7 +191,7 @@ def test_an_offset_that_is_null_or_left_out_resets() -> None:
         ({"sourceOffsets": [{"partition": "{"}]}, r"sourceOffsets\[0\].partition is not JSON"),
         (
             {"sourceOffsets": [{"partition": "{}", "offset": "[1]"}]},
-            "offset is JSON, but no object",
+            "offset is JSON, but not an object",
         ),
     ],
 )

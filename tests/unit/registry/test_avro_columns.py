@@ -293,7 +293,7 @@ def test_types_of_other_writers() -> None:
             "itself",
         ),
         ("Unknown", "not defined"),
-        ({"no": "type"}, "no Avro schema"),
+        ({"no": "type"}, "not an Avro schema"),
     ],
 )
 def test_schemas_that_connect_has_no_words_for(avro: Any, why: str) -> None:

@@ -106,7 +106,7 @@ def test_schemas_of_other_writers() -> None:
         ({"type": "object", "properties": {"a": {"$ref": "#"}}}, "contains itself"),
         ({"$ref": "#/definitions/none"}, "leads nowhere"),
         ({"$ref": "http://elsewhere/a.json"}, "another document"),
-        ({"type": "array"}, "no JSON Schema that has a type"),
+        ({"type": "array"}, "not a JSON Schema with a type"),
         ({"type": "whatever"}, "has no Connect schema"),
     ],
 )

@@ -23,7 +23,7 @@ Views = Annotated[
     int, typer.Option("--views", min=10, max=1_000_000, help="Pageviews to make and join.")
 ]
 Keep = Annotated[
-    bool, typer.Option("--keep", help="Leave the scratch folder for a look at it afterwards.")
+    bool, typer.Option("--keep", help="Leave the scratch folder to look at afterwards.")
 ]
 
 

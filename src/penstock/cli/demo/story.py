@@ -34,6 +34,8 @@ View = tuple[Any, ...]
 class DemoError(PenstockError):
     """Something that the demo promises did not hold."""
 
+    next_step = "Run it again with --keep, and please report it, with the logs of that folder."
+
 
 class Story:
     """Call order: `tell`, then `sum_up`."""

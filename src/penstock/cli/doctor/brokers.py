@@ -20,10 +20,10 @@ ADVICE = {
     "--worker-config.",
     KafkaError._SSL: "Correct security.protocol and ssl.ca.location in --worker-config.",
     KafkaError._INVALID_ARG: f"Correct {SECURITY}, under librdkafka's names.",
-    KafkaError._TIMED_OUT: f"Check that a broker listens there and no firewall is between. A "
+    KafkaError._TIMED_OUT: f"Check that a broker listens there and no firewall is in between. A "
     f"listener that wants TLS or SASL also stays silent: see {SECURITY}.",
 }
-LISTENER = f"Check that a Kafka broker listens there, and what it wants: {SECURITY}."
+LISTENER = f"Check that a Kafka broker listens there, and what it requires: {SECURITY}."
 
 
 def check(asked: Asked) -> list[Finding]:

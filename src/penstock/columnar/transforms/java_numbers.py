@@ -34,7 +34,7 @@ def truncated(number: float, bits: int) -> int:
 
 
 def parsed_integer(text: str, bits: int) -> int:
-    """Java's ``parseInt`` and its like; ``Misfit`` if the text is no such number."""
+    """Java's ``parseInt`` and its like; ``Misfit`` if the text is not such a number."""
     limit = 1 << (bits - 1)
     if not _INTEGER.fullmatch(text) or not -limit <= int(text) < limit:
         raise Misfit(f"Value ({text}) was out of range for requested data type")
@@ -42,7 +42,7 @@ def parsed_integer(text: str, bits: int) -> int:
 
 
 def parsed_float(text: str) -> float:
-    """Java's ``parseDouble``; ``Misfit`` if the text is no number."""
+    """Java's ``parseDouble``; ``Misfit`` if the text is not a number."""
     match = _FLOAT.fullmatch(text.strip(_TRIMMED))
     if match is None:
         raise Misfit(f"Value ({text}) was out of range for requested data type")
@@ -51,21 +51,22 @@ def parsed_float(text: str) -> float:
 
 def long_of(text: str) -> int:
     """Kafka Connect's conversion of text to a long: any number, cut off at the point."""
-    return narrowed(int(_decimal(text)), 64)
+    return narrowed(int(decimal_of(text)), 64)
 
 
 def double_of(text: str) -> float:
     """Kafka Connect's conversion of text to a double."""
-    return float(_decimal(text))
+    return float(decimal_of(text))
 
 
-def _decimal(text: str) -> Decimal:
+def decimal_of(text: str, wanted: str = "a number") -> Decimal:
+    """Kafka Connect's conversion of text to a decimal; ``Misfit`` if it is not what is wanted."""
     try:
         number = Decimal(text)
     except InvalidOperation:
         number = Decimal("NaN")
     if not number.is_finite():
-        raise Misfit(f"Unable to convert {text} (class java.lang.String) to a number")
+        raise Misfit(f"Unable to convert {text} (class java.lang.String) to {wanted}")
     return number
 
 

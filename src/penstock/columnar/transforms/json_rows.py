@@ -13,7 +13,7 @@ from penstock.sdk.errors import RecordError
 from penstock.sdk.schema import SCHEMALESS
 
 Change = Callable[[Any, int], Any]
-"""A parsed value, or None, and its row to what shall take its place; raises ``Misfit``."""
+"""A parsed value, or None, and its row to what replaces it; raises ``Misfit``."""
 
 
 def json_texts(array: pa.Array) -> pa.Array:

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Mapping
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
+from functools import partial
 from typing import Any, ClassVar, Final
 
 import pyarrow as pa
 from pyarrow import compute
 
 from penstock.columnar.json_text import Misfit
-from penstock.columnar.transforms.java_numbers import double_of, long_of, narrowed, single
+from penstock.columnar.transforms.java_numbers import (
+    decimal_of,
+    double_of,
+    long_of,
+    narrowed,
+    single,
+)
 from penstock.columnar.transforms.json_rows import JAVA_NAMES, required_map
 from penstock.columnar.transforms.sided import PACKAGE, REPLACE_NULL, SidedTransform, refuse_nulls
 from penstock.columnar.transforms.structs import Part, constant, parts, rebuilt
@@ -105,16 +112,6 @@ def _where(valid: pa.Array, mask: pa.Array) -> pa.Array:
     return mask.take(compute.if_else(valid, rows, None))
 
 
-def _decimal(text: str) -> Decimal:
-    try:
-        number = Decimal(text)
-    except InvalidOperation:
-        number = Decimal("NaN")
-    if not number.is_finite():
-        raise Misfit(f"Unable to convert {text} (class java.lang.String) to number")
-    return number
-
-
 _EPOCH: Final = dt.datetime.fromtimestamp(0, dt.UTC)
 _EMPTY: Final[dict[str, Any]] = {
     **dict.fromkeys((SchemaType.INT8, SchemaType.INT16, SchemaType.INT32, SchemaType.INT64), 0),
@@ -137,7 +134,7 @@ _REPLACEMENTS: Final[dict[str, Callable[[str], Any]]] = {
     SchemaType.FLOAT32: lambda text: single(double_of(text)),
     SchemaType.FLOAT64: double_of,
     SchemaType.STRING: str,
-    DECIMAL: _decimal,
+    DECIMAL: partial(decimal_of, wanted="number"),
 }
 _JSON_REPLACEMENTS: Final[dict[type, Callable[[str], Any]]] = {
     int: long_of,

@@ -43,7 +43,7 @@ class Absence:
         self._admin.forget_coordinators()
 
     def refuse_visitors(self, holder: Holder, own: Collection[str], stored: Stored) -> None:
-        """Fenced or NameHeld if anybody else is there, or was; ``own`` are our members' ids."""
+        """Fenced or NameHeld if another process is there, or was; ``own`` are our members' ids."""
         ours = self._registered(holder, stored)
         if not ours or self._is_there(own) or self._committed(stored):
             raise Fenced.of(self._name)

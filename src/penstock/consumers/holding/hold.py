@@ -67,7 +67,7 @@ class Hold:
     def take(self, *, take_over: bool, session_ms: int = SESSION_MS) -> None:
         """Become the only one; NameHeld if another is and may not be fenced.
 
-        Traces of processes that have ended are no obstacle.
+        Traces of processes that have ended do not matter.
         """
         self._session_ms = session_ms
         members = self._members_of_the_group()
@@ -93,8 +93,8 @@ class Hold:
         return offsets
 
     def regain(self, stored: Stored) -> None:
-        """Have the right again after the session was over, if no other process came; Fenced, for
-        good, if one did. A fault of the kafka room if that cannot be seen yet."""
+        """Regain the right after the session has ended, if no other process came; Fenced, for
+        good, if one did. A fault of the kafka room if that is not known yet."""
         with self._changing:
             if not self.lost:
                 return
@@ -147,7 +147,7 @@ class Hold:
             slots = {member.slot: member.id for member in members}
             groups.remove_members(self._connection, self.name, slots)
         except (KafkaFault, ConfigError) as error:
-            log.debug("group %s is left when its session is over: %s", self.name, error)
+            log.debug("group %s is left when its session ends: %s", self.name, error)
 
     def _join(self, slots: list[str]) -> None:
         for slot in slots:

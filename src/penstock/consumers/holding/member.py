@@ -228,7 +228,7 @@ class Member:
         consumer.assign([])  # it is here to be a member, not to read
         known = consumer.memberid() or ""
         if self._id and known != self._id:
-            # It was away for longer than its session: somebody may have been here meanwhile.
+            # It was away for longer than its session: the name may have been used meanwhile.
             self._fail(KafkaError(_LOST))
         self._id = self._id or known
         self.ids.add(known)

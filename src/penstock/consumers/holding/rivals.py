@@ -51,7 +51,7 @@ def _refuse_foreign(name: str, members: Iterable[GroupMember]) -> None:
         if others:
             raise NameHeld(
                 f'group "{name}" has a member of another program, "{member.instance}", which reads '
-                f"{others[0]}: stop it first, and wait until its session is over."
+                f"{others[0]}: stop it first, and wait until its session has ended."
             )
 
 

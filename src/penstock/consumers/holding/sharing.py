@@ -190,7 +190,7 @@ def settings_of(options: Options) -> dict[str, Any]:
         "max.poll.interval.ms": LONGEST_POLL_MS,
         "partition.assignment.strategy": "range",
         "allow.auto.create.topics": False,
-        # How soon partitions that were added are given to somebody.
+        # How soon partitions that were added are assigned.
         "topic.metadata.refresh.interval.ms": 60_000,
         "socket.timeout.ms": int(COMMIT_SECONDS * 1000),
     }

@@ -24,6 +24,7 @@ TOGETHER = 1000
 TOGETHER_BYTES = 8 * 1024 * 1024
 ATTEMPTS = 5
 NAMED = 5
+REPLAY_AGAIN = "Remove the cause, then replay what is left."
 """Letters that an error names one by one."""
 
 
@@ -90,7 +91,10 @@ class Replay:
                 )
             # Headers can be written by anybody who may write to the dead letter topic.
             if is_internal(topic):
-                raise ReplayError(f"{topic} is an internal topic: letters are not replayed to it.")
+                raise ReplayError(
+                    f"{topic} is an internal topic: letters are not replayed to it. Name another "
+                    "with --to."
+                )
 
     def _partitions(self, targets: Iterable[str]) -> Mapping[str, int]:
         sizes = topics.partitions_of(clients.admin(self._mailbox.connection), targets)
@@ -119,7 +123,7 @@ class Replay:
             raise ReplayError(
                 f"{_named(list(planned.values()))} of {self._mailbox.topic} are gone: they were "
                 "deleted from the topic before they could be replayed."
-            )
+            ).advising("`penstock dlq show TOPIC` shows what is left.")
 
     def _send(self, transactions: Transactions, letters: Sequence[tuple[Letter, Planned]]) -> None:
         planned = [each for _, each in letters]
@@ -131,17 +135,21 @@ class Replay:
                 return
             except TransactionAborted as error:
                 if not error.passing or attempt == ATTEMPTS - 1:
-                    raise ReplayError(f"{_named(planned)} were not replayed: {error}") from error
+                    raise ReplayError(f"{_named(planned)} were not replayed: {error}").advising(
+                        error.next_step or REPLAY_AGAIN
+                    ) from error
             except OutcomeUnknown as error:
                 raise ReplayError(_unknown(planned, error)) from error
             except LeaseLost as error:
                 raise ReplayError(
                     f"{_named(planned)} were not replayed: another replay of "
                     f"{self._mailbox.topic} has begun ({error})."
-                ) from error
+                ).advising("Wait until that one has ended, then replay what is left.") from error
             except KafkaFault as error:
                 transactions.abort()
-                raise ReplayError(f"{_named(planned)} were not replayed: {error}") from error
+                raise ReplayError(f"{_named(planned)} were not replayed: {error}").advising(
+                    error.next_step or REPLAY_AGAIN
+                ) from error
 
 
 def _send_one(transactions: Transactions, letter: Letter, place: Planned) -> None:

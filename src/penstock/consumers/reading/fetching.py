@@ -43,7 +43,7 @@ def fetching(options: Options) -> dict[str, Any]:
 
 
 class Trouble(Enum):
-    """What it means that a client gives something that is no record."""
+    """What it means when a client returns something other than a record."""
 
     END = auto()
     """There is no more in a partition at this moment."""
@@ -127,7 +127,9 @@ def trouble_of(error: KafkaError, topic: str, group: str) -> Trouble:
     if code in _OUT_OF_LOG:
         return Trouble.GONE
     if code in _NO_TOPIC:
-        raise NoSuchTopic(f'topic "{topic}" was deleted while it was read')
+        raise NoSuchTopic(f'topic "{topic}" was deleted while it was read').advising(
+            "Create it again, and start again: `penstock topic create NAME`."
+        )
     if code in DENIED:
         raise reading_denied(topic, group, error)
     if error.fatal():

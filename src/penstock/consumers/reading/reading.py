@@ -23,7 +23,7 @@ class Plan:
     """Where to go on in a partition whose next record was deleted."""
     settings: Mapping[str, Any]
     stops: Mapping[int, int]
-    """What lies at or behind these is not handed out; without any, it goes on and on."""
+    """Records at or behind these offsets are not handed out; without any, it never ends."""
     committed: bool
 
 
@@ -56,7 +56,7 @@ class Stops:
 
 
 class Reading:
-    """Reads on and on. Belongs to one thread at a time."""
+    """Reads a topic until it is closed. Belongs to one thread at a time."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan

@@ -67,7 +67,7 @@ class Ranges:
                 if end > first
                 else f"partition {partition} of {self._topic.name} is empty: its next offset is "
                 f"{end}, not {offset.n}"
-            )
+            ).advising("Give an offset that is there.")
         return offset.n
 
     def _before_the_end(self, n: int, partitions: list[int]) -> Offsets:

@@ -74,7 +74,7 @@ def _points() -> tuple[EntryPoint, ...]:
 
 
 def _loaded(point: EntryPoint) -> Any:
-    """Its class; None for another plugin that cannot be loaded, for want of an extra say."""
+    """Its class; None if it cannot be loaded, for example because an extra is missing."""
     try:
         return point.load()
     except Exception:  # noqa: BLE001 (a plugin may raise anything, and this one is not asked for)

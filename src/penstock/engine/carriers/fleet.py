@@ -42,7 +42,7 @@ MOVING_SECONDS = 5.0
 """The time that the leases of a condemned carrier have to commit and move."""
 TICK_SECONDS = 0.2
 CLOSING_LOOK = 0.05
-"""How often it is looked, at the end, whether what closes has closed."""
+"""How often to check, at the end, whether what is closing has closed."""
 
 
 Launch = Callable[[Link, str, Callable[[Cause, str], None]], Job]

@@ -51,7 +51,7 @@ class Guest(Protocol):
         """It no longer is."""
 
     def state(self) -> Message:
-        """What it is told."""
+        """What is sent to it."""
 
     def hear(self, state: Message) -> None:
         """What it tells."""

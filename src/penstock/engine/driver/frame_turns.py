@@ -56,7 +56,7 @@ class TurnDone:
     seconds: float
     outcome: TurnOutcome | None = None
     error: Exception | None = None
-    """The connector's, or of its records: trying again is no use."""
+    """The connector's, or of its records: trying again does not help."""
     cause: Cause | None = None
     detail: str = ""
 

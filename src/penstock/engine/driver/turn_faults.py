@@ -23,7 +23,7 @@ KAFKA = re.compile(
     r"penstock\.kafka\.(?:errors|range_reader)\.(BrokerUnavailable|RangeGone|LeaseLost): (.*)"
 )
 FOR_PEOPLE = re.compile(r"penstock\.\w+\.errors\.(?:UserError|ConfigError|StatementError): (.*)")
-"""What a stage says that a person can mend, at the end of a traceback of Python's."""
+"""What a stage says that a person can fix, at the end of a traceback of Python's."""
 JAVAS_KAFKA = re.compile(
     r"(org\.apache\.kafka\.common\.errors\.TimeoutException: |\[KAFKA_DATA_LOSS\S* )(.*)"
 )

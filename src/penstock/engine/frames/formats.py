@@ -95,7 +95,7 @@ def promise(name: str, path: str) -> str:
     if name.lower() == ICEBERG:
         return (
             "exactly once: the table's snapshots have the ids of turns. Only a worker that was "
-            "frozen while it commits a snapshot, and that goes on behind its heir, adds it again"
+            "frozen while it commits, and goes on after another has taken over, adds it again"
         )
     if not writes_files(name):
         return (

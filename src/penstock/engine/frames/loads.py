@@ -54,7 +54,7 @@ def _without_value(group: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def without_payload(raw: pa.RecordBatch) -> pa.RecordBatch:
-    """The same places in a topic, if nobody asks for the records."""
+    """The same places in a topic, without the records, which nothing reads."""
     columns = {name: raw.column(name) for name in ("partition", "timestamp", "offset")}
     nothing = pa.nulls(raw.num_rows, pa.binary())
     return record_batch(raw.column("topic"), nothing, key=nothing, **columns)

@@ -2,7 +2,7 @@
 
 ``<path>/_staging/<id>.<worker epoch>`` becomes ``<path>/turn=<id>``. If that exists, the turn has
 happened. Nothing that is in place is ever deleted or overwritten: a worker that was frozen and goes
-on later would delete what its heir has written. Spark leaves out ``_staging`` when it reads
+on later would delete what its successor has written. Spark leaves out ``_staging`` when it reads
 ``<path>``, and has the turn's id as column ``turn``.
 """
 

@@ -56,7 +56,7 @@ class TurnPlan:
             ranges = tuple(Range(**each) for each in read.pop("ranges"))
             return TurnPlan(ranges=ranges, **read)
         except (TypeError, KeyError, AttributeError) as error:
-            raise ValueError(f"this is no plan of a turn: {error}") from error
+            raise ValueError(f"this is not the plan of a turn: {error}") from error
 
 
 class Verdict(Enum):

@@ -141,7 +141,7 @@ def _cast(array: pa.Array, wanted: pa.DataType) -> pa.Array:
 
 
 def texts(array: pa.Array) -> pa.Array:
-    """Keys or values as text: of what is no text, its JSON."""
+    """Keys or values as text; what is not text, as JSON."""
     kind = array.type
     if isinstance(kind, pa.JsonType):
         return pa.array([_plain(text) for text in array.storage.to_pylist()], pa.string())

@@ -209,7 +209,7 @@ def _analysed(seen: DataFrame, texts: Sequence[str], key: str) -> list[Made]:
     if added != ["Project"]:
         found = next((name for name in added if name != "Project"), "several rows")
         raise ConfigError(
-            f"{key}: this makes of one record something else than one ({found}): leave out "
+            f"{key}: this does not make one record of one ({found}): leave out "
             "aggregates, windows and functions such as explode",
             key=key,
         )

@@ -47,7 +47,7 @@ class TurnOrder:
         return [(lease.task, lease.ranges) for lease in self.leases]
 
     def told(self, *, small: bool, probe: bool = False) -> FrameTurn:
-        """What ``build`` is told; a probe of its plan reads nothing."""
+        """What ``build`` gets; a probe of its plan reads nothing."""
         told = told_turn(self.leases, self.side_ends, small=small)
         return replace(told, ranges=()) if probe else told
 
@@ -60,7 +60,7 @@ class TurnOrder:
 def told_turn(
     leases: tuple[FrameLease, ...], side_ends: Mapping[TopicPartition, int], *, small: bool
 ) -> FrameTurn:
-    """What ``build`` is told about a turn of these tasks."""
+    """What ``build`` gets for a turn of these tasks."""
     first = leases[0]
     brokers = first.connection.bootstrap_servers
     kafka = {"bootstrap.servers": brokers, **first.connection.security}

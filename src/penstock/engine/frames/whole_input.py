@@ -30,5 +30,5 @@ def _worker_input() -> Any:
             return frame.f_locals["infile"]
         frame = frame.f_back
     raise InputCutError(
-        "it cannot be told whether this task has got all of its input: run it with Spark 4.0"
+        "it is not known whether this task got all of its input: run it with Spark 4.0"
     )

@@ -129,7 +129,7 @@ class Heartbeat:
         seconds: float,
         wake_on_news: Callable[[Callable[[], None]], bool] = lambda _wake: False,
     ) -> None:
-        """Sleep until there are news, or until the lease should end, but only for so long."""
+        """Sleep until there is news or the lease should end, at most for so many seconds."""
         self.bell.clear()
         if self.over:
             return

@@ -55,7 +55,7 @@ class Watchman:
         self._pause = threading.Event()
 
     def nap(self, has_news: Callable[[], bool], bell: threading.Event, seconds: float) -> None:
-        """Sleep until ``has_news``, until somebody rings the bell, or for so long.
+        """Sleep until ``has_news``, until the bell rings, or for that many seconds.
 
         ``has_news`` is called on another thread, never after this has returned.
         """

@@ -16,7 +16,7 @@ from penstock.engine.lease.lost_leases import Orphaned
 
 AT_ONCE = 4
 HOLD_SECONDS = 2.0
-"""After this long the next may begin too: somebody's brokers may not answer at all."""
+"""After this long the next may begin too: another connector's brokers may not answer at all."""
 LOOK_SECONDS = 0.2
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import ClassVar
 
 from penstock import __version__
@@ -12,13 +12,13 @@ from penstock.plugins.databases.kept_offsets import KeptOffsets
 from penstock.plugins.databases.sink_config import SINK_CONFIG
 from penstock.plugins.databases.sink_settings import SinkSettings
 from penstock.plugins.databases.write_session import WriteSession
-from penstock.sdk.checked import objections
+from penstock.sdk.checked import CheckedSinkConnector
 from penstock.sdk.config import ConfigDef
-from penstock.sdk.connectors import SinkConnector, TopicPartition
+from penstock.sdk.connectors import TopicPartition
 from penstock.sdk.tasks import SinkTask
 
 
-class JdbcSinkConnector(SinkConnector):
+class JdbcSinkConnector(CheckedSinkConnector):
     """Writes to PostgreSQL, exactly once.
 
     How far each partition was written is kept in the database, in the transactions of the rows.
@@ -43,12 +43,10 @@ class JdbcSinkConnector(SinkConnector):
     }
     task_class: ClassVar[type[SinkTask]] = JdbcSinkTask
 
-    def validate(self, config: Mapping[str, str]) -> Sequence[tuple[str, str]]:
-        return objections(lambda: SinkSettings.of(config), URL)
+    main_key: ClassVar[str] = URL
 
-    def start(self, config: Mapping[str, str]) -> None:
-        SinkSettings.of(config)
-        super().start(config)
+    def check(self, config: Mapping[str, str]) -> SinkSettings:
+        return SinkSettings.of(config)
 
     def alter_offsets(
         self, config: Mapping[str, str], offsets: Mapping[TopicPartition, int | None]

@@ -91,7 +91,7 @@ class JdbcSinkTask(SinkTask):
         self._marking = {p: text for p, text in self._unmarked.items() if p in self._moves}
         if self._marking:
             # First the mark is committed: without it, an offset that the database is ahead of
-            # would be taken for one that somebody has set back.
+            # would look as if it had been set back.
             return Flushed(dict(self._unmarked), {})
         claimed = [position for position in self._moves if position in self._rivals]
         with self._guarded("committing"):
@@ -116,7 +116,7 @@ class JdbcSinkTask(SinkTask):
 
     @contextmanager
     def _guarded(self, doing: str, *, again: bool = False) -> Iterator[None]:
-        """A lost connection takes the transaction with it: what it had is to be read again.
+        """A lost connection takes the transaction with it: what was in it must be read again.
 
         ``again``: as long as the connection is there, the same call may be repeated.
         """

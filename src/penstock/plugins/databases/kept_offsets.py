@@ -11,7 +11,7 @@ from penstock.sdk.errors import TakenOver, UserError
 from penstock.sdk.tasks import PartitionId
 
 OWN: Final = "penstock"
-"""The text that is committed with each offset: one without it was set by somebody else."""
+"""The text that is committed with each offset: one without it was set from outside."""
 _CLAIM: Final = f"{OWN}:"
 _WHERE: Final = "connector = $1 AND topic = $2 AND partition = CAST($3 AS integer)"
 _DOING: Final = "keeping offsets"

@@ -14,7 +14,7 @@ from penstock.plugins.databases.jdbc_url import SQLITE, Database
 from penstock.sdk.errors import ConfigError, UserError
 
 LOCK_TIMEOUT: Final = "5s"
-"""How long one waits for somebody who alters a table: no longer than a task may take to stop."""
+"""How long to wait for a lock on a table: no longer than a task may take to stop."""
 
 
 class Session:

@@ -51,9 +51,9 @@ def _zone(name: str, value: str) -> None:
     try:
         ZoneInfo(value)
     except (ZoneInfoNotFoundError, ValueError):
-        raise invalid_value(name, value, "It is no time zone, such as UTC or Europe/Berlin") from (
-            None
-        )
+        raise invalid_value(
+            name, value, "It is not a time zone, such as UTC or Europe/Berlin"
+        ) from (None)
 
 
 CONNECTION_CONFIG: Final = ConfigDef(

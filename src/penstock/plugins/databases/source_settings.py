@@ -232,4 +232,4 @@ def _check_pattern(key: str, pattern: str) -> None:
     try:
         re.compile(pattern)
     except re.error as error:
-        raise ConfigError(f"{pattern} is no regular expression: {error}.", key=key) from None
+        raise ConfigError(f"{pattern} is not a regular expression: {error}.", key=key) from None

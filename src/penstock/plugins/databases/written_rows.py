@@ -78,7 +78,7 @@ def _refuse_tombstones(settings: SinkSettings, batch: pa.RecordBatch) -> None:
     row = pc.index(pc.is_null(batch.column("value")), True).as_py()
     if row >= 0:
         raise RecordError(
-            "The record has no value. Set 'delete.enabled' to true if it shall delete a row.",
+            "The record has no value. Set 'delete.enabled' to true if it should delete a row.",
             row=row,
         )
 
@@ -138,9 +138,9 @@ def _fields(batch: pa.RecordBatch, side: str, plain: str = "") -> dict[str, tupl
     if side == "key" and plain:
         return {plain: (column, schema)}
     if side == "key":
-        message = "The records' keys are no structures: set 'pk.fields' to their column's name."
+        message = "The records' keys are not structures: set 'pk.fields' to their column's name."
         raise ConfigError(message, key="pk.fields")
-    raise RecordError(f"The record's {side} is no structure, so it has no columns.")
+    raise RecordError(f"The record's {side} is not a structure, so it has no columns.")
 
 
 def _storable(array: Any) -> Any:

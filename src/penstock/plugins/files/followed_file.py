@@ -71,7 +71,7 @@ class FollowedFile:
         self._replaced_at: float | None = None
 
     def read_into(self, block: bytearray | memoryview) -> int:
-        """Read the next bytes; 0 at the end, and while there is no such file."""
+        """Read the next bytes; 0 at the end, and while the file does not exist."""
         handle = self._handle or self._open()
         if handle is None:
             return 0

@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 MEGABYTE: Final = 1024 * 1024
 LARGEST_RECORD: Final = 64 * MEGABYTE
 Noted = deque[KafkaError]
-"""What a client has said of itself, of no topic in particular."""
+"""What a client has reported about itself, not about a topic."""
 
 _SHARED: Final[Mapping[str, Any]] = {
     "log.connection.close": False,
@@ -30,7 +30,7 @@ _SHARED: Final[Mapping[str, Any]] = {
     "socket.keepalive.enable": True,
 }
 _CONSUMER: Final[Mapping[str, Any]] = {
-    "group.id": "penstock-mirror",  # it joins no group, but the client wants a name
+    "group.id": "penstock-mirror",  # it joins no group, but the client requires a name
     "fetch.wait.max.ms": 100,
     "fetch.queue.backoff.ms": 10,
     "fetch.message.max.bytes": 8 * MEGABYTE,

@@ -69,7 +69,7 @@ class TopicNames:
 
 
 def patterns(key: str, texts: Sequence[str] | None) -> list[re.Pattern[str]]:
-    """``ConfigError`` names one that is no regular expression."""
+    """``ConfigError`` names one that is not a regular expression."""
     return [_compiled(key, text) for text in texts or ()]
 
 
@@ -82,7 +82,7 @@ def _compiled(key: str, text: str) -> re.Pattern[str]:
     try:
         return re.compile(text)
     except re.error as error:
-        raise ConfigError(f"{text} is no regular expression: {error}.", key=key) from None
+        raise ConfigError(f"{text} is not a regular expression: {error}.", key=key) from None
 
 
 def _is_identity(policy: str) -> bool:

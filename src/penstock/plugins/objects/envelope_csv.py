@@ -119,7 +119,7 @@ def _quoted(line: bytes) -> Row:
     while True:
         field = _FIELD.match(line, at)
         if field is None:
-            raise ValueError("it is no CSV")
+            raise ValueError("it is not CSV")
         quoted, plain, separator = field.groups()
         found.append(plain or None if quoted is None else quoted.replace(b'""', b'"'))
         at = field.end()

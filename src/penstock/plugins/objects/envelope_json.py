@@ -30,7 +30,7 @@ from penstock.sdk.transformers.transformer import RestoredColumns
 
 
 def _no_number(text: str) -> NoReturn:
-    raise ValueError(f"{text} is no JSON")
+    raise ValueError(f"{text} is not JSON")
 
 
 _DECODER: Final = json.JSONDecoder(parse_constant=_no_number)
@@ -47,7 +47,7 @@ class JsonLinesEnvelopes(JsonLinesTransformer):
     config_def = ENVELOPE_CONFIG
 
     def made(self, lines: list[bytes], position: int) -> RestoredColumns:
-        """ValueError for what is no envelope."""
+        """ValueError if it is not an envelope."""
         rows = [as_written(line) or members(line.decode()) for line in lines]
         keys = [_text(row, "key") for row in rows]
         values = [_text(row, "value") for row in rows]
@@ -112,7 +112,7 @@ def members(text: str) -> dict[str, str]:
     """The fields of an envelope, each as the text it has; ValueError if it is none."""
     at = _skip(text, 0)
     if text[at : at + 1] != "{":
-        raise ValueError("it is no envelope, which is an object in JSON")
+        raise ValueError("it is not an envelope, which is an object in JSON")
     found: dict[str, str] = {}
     at = _skip(text, at + 1)
     while text[at : at + 1] != "}":
@@ -121,7 +121,7 @@ def members(text: str) -> dict[str, str]:
         found[name] = text[start:end]
         at = _next_member(text, end)
     if _skip(text, at + 1) != len(text):
-        raise ValueError("there is something behind its envelope")
+        raise ValueError("there is something after its envelope")
     return found
 
 
@@ -132,7 +132,7 @@ def _member(text: str, at: int) -> tuple[str, int]:
     if name not in ALL_FIELDS:
         raise ValueError(f"its envelope has a field {name!r}, not one of {', '.join(ALL_FIELDS)}")
     if text[colon : colon + 1] != ":":
-        raise ValueError("it is no JSON")
+        raise ValueError("it is not JSON")
     return name, _skip(text, colon + 1)
 
 
@@ -142,7 +142,7 @@ def _next_member(text: str, end: int) -> int:
         return _skip(text, at + 1)
     if text[at : at + 1] == "}":
         return at
-    raise ValueError("it is no JSON")
+    raise ValueError("it is not JSON")
 
 
 def _skip(text: str, at: int) -> int:
@@ -159,7 +159,7 @@ def _time(text: str | None) -> str | None:
     said = None if text is None else orjson.loads(text)
     if said is None or isinstance(said, str):
         return said
-    raise ValueError("its timestamp is no ISO-8601 text")
+    raise ValueError("its timestamp is not ISO-8601 text")
 
 
 def _headers(text: str | None) -> Headers:
@@ -169,4 +169,4 @@ def _headers(text: str | None) -> Headers:
         said = orjson.loads(text)
         return [{"key": str(each["key"]), "value": decoded(each["value"])} for each in said]
     except (TypeError, KeyError):
-        raise ValueError("its headers are no list of key and value in base64") from None
+        raise ValueError("its headers are not a list of key and value in base64") from None

@@ -64,4 +64,4 @@ def _string(text: str) -> str:
     value = orjson.loads(text)
     if isinstance(value, str):
         return value
-    raise ValueError("it is no text in JSON")
+    raise ValueError("it is not text in JSON")

@@ -121,7 +121,7 @@ class AvroNames:
 
     def _map(self, schema: Schema, name: str) -> Any:
         if schema.key_schema is None or schema.key_schema.type is not SchemaType.STRING:
-            raise _impossible(f"the map {name} has keys that are no strings")
+            raise _impossible(f"the map {name} has keys that are not strings")
         return {"type": "map", "values": self._inner(schema.value_schema, name)}
 
     def _inner(self, schema: Schema | None, name: str) -> Any:
@@ -149,7 +149,7 @@ _COMPLEX: Final[dict[SchemaType, Callable[[AvroNames, Schema, str], Any]]] = {
 def _checked(name: str, *, dots: bool = False) -> str:
     if _NAME.fullmatch(name) and (dots or "." not in name):
         return name
-    raise _impossible(f"{name} is no name in Avro")
+    raise _impossible(f"{name} is not a name in Avro")
 
 
 def _impossible(why: str) -> RecordError:

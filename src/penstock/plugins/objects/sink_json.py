@@ -65,7 +65,7 @@ def _other(value: Any) -> Any:
     if isinstance(value, dt.time):
         seconds = (value.hour * 60 + value.minute) * 60 + value.second
         return seconds * 1000 + value.microsecond // 1000
-    raise TypeError(f"{type(value).__name__} has no form in JSON")
+    raise TypeError(f"{type(value).__name__} cannot be written as JSON")
 
 
 def instants(timestamps: pa.Array) -> pa.Array:

@@ -42,7 +42,7 @@ class Mark:
 
     @classmethod
     def of(cls, offset: Mapping[str, Any]) -> Mark:
-        """From the offset store; OffsetError if that is no mark."""
+        """From the offset store; OffsetError if that is not a mark."""
         key, horizon, recent = offset.get(MARK), offset.get(HORIZON, 0), offset.get(RECENT, "")
         try:
             packed = base64.b64decode(recent, validate=True)

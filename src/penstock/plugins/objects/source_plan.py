@@ -52,8 +52,8 @@ class Dealer:
         """The virtual buckets that no one of ``tasks`` is to read."""
         failed = (numbers for task, numbers in self._dealt.items() if task not in tasks)
         shares = self._strategy.plan([], list(tasks), count)
-        nobodys = (n for n in range(VIRTUAL_BUCKETS) if not any(_has(s, n) for s in shares))
-        return frozenset(nobodys).union(*failed)
+        unowned = (n for n in range(VIRTUAL_BUCKETS) if not any(_has(s, n) for s in shares))
+        return frozenset(unowned).union(*failed)
 
     def deal(
         self, left: Mapping[int, int], tasks: Sequence[int], count: int

@@ -88,7 +88,7 @@ class Search:
         """Virtual buckets that are left out."""
         self._crowded: frozenset[int] = frozenset()
         self.complete: Scan | None = None
-        """The last listing of the whole bucket, until somebody has made use of it."""
+        """The last listing of the whole bucket, until it has been used."""
 
     def backlog(self, committed: Committed) -> list[Noted]:
         """In the order of keys, without what is finished by now."""

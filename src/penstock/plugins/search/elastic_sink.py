@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import ClassVar
 
 from penstock import __version__
 from penstock.plugins.search.elastic_sink_task import ElasticsearchSinkTask
 from penstock.plugins.search.sink_config import SINK_CONFIG, URL
 from penstock.plugins.search.sink_settings import SinkSettings
-from penstock.sdk.checked import objections
+from penstock.sdk.checked import CheckedSinkConnector
 from penstock.sdk.config import ConfigDef
-from penstock.sdk.connectors import SinkConnector, TopicPartition
+from penstock.sdk.connectors import TopicPartition
 from penstock.sdk.tasks import SinkTask
 
 
-class ElasticsearchSinkConnector(SinkConnector):
+class ElasticsearchSinkConnector(CheckedSinkConnector):
     """Writes to Elasticsearch or OpenSearch; every record is one document, however often it is
     written.
     """
@@ -40,12 +40,10 @@ class ElasticsearchSinkConnector(SinkConnector):
     }
     task_class: ClassVar[type[SinkTask]] = ElasticsearchSinkTask
 
-    def validate(self, config: Mapping[str, str]) -> Sequence[tuple[str, str]]:
-        return objections(lambda: SinkSettings.of(config), URL)
+    main_key: ClassVar[str] = URL
 
-    def start(self, config: Mapping[str, str]) -> None:
-        SinkSettings.of(config)
-        super().start(config)
+    def check(self, config: Mapping[str, str]) -> SinkSettings:
+        return SinkSettings.of(config)
 
     def alter_offsets(
         self, config: Mapping[str, str], offsets: Mapping[TopicPartition, int | None]

@@ -181,7 +181,7 @@ def _urls(items: Sequence[str]) -> tuple[str, ...]:
 def _url(url: str, *, secure: bool) -> str:
     parts = _parts(url)
     if parts is None:
-        message = f"'{keys.URL}' has an address that is none; one is http://localhost:9200."
+        message = f"'{keys.URL}' has an address that is not a URL, such as http://localhost:9200."
         raise ConfigError(message, key=keys.URL)
     if parts.username or parts.password:
         message = f"Write user and password into '{keys.USERNAME}' and '{keys.PASSWORD}', not into "
@@ -190,7 +190,7 @@ def _url(url: str, *, secure: bool) -> str:
 
 
 def _parts(url: str) -> SplitResult | None:
-    """None for what is no address."""
+    """None if it is not an address."""
     try:
         parts = urlsplit(url)
         known = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0

@@ -165,8 +165,8 @@ class DeltaPlanner:
             what = f" ({version.operation})" if version.operation else ""
             raise UserError(
                 f"Version {version.number} of the table at {self._path} deletes or rewrites rows"
-                f"{what}, which topics cannot undo. Set {TABLE_CHANGES}={REREAD} to read again "
-                f"what it rewrites, or skip to leave such versions out; or set the offset to "
+                f"{what}, which cannot be undone in a topic. Set {TABLE_CHANGES}={REREAD} to read "
+                f"again what it rewrites, or skip to leave such versions out; or set the offset to "
                 f'{{"version": {version.number + 1}, "index": 0}}.'
             )
         return ()

@@ -148,5 +148,5 @@ class explained:  # noqa: N801 (reads as a statement)
                 f"worker, spark.jars.packages={AVRO}{pyspark.__version__} for avro"
             ) from None
         if condition.startswith("PATH_NOT_FOUND"):
-            raise RetriableError(f"a file has gone since it was listed: {text}") from None
+            raise RetriableError(f"a file has disappeared since it was listed: {text}") from None
         raise UserError(text) from None

@@ -225,7 +225,7 @@ class FilePlanner:
         now = self._files.find(listed.key)
         if now is None and not entry.get_bool(DONE):
             count = entry.record_count
-            log.warning("file %s has gone, after %d of its rows were read", listed.key, count)
+            log.warning("file %s is gone, after %d of its rows were read", listed.key, count)
         return now
 
     def _skip(self, entry: ObjectEntry | None, now: ListedObject) -> int:

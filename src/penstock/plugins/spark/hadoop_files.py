@@ -47,7 +47,7 @@ class HadoopFiles:
     """
 
     def __init__(self, path: str, jail: Jail) -> None:
-        """Nobody is asked yet whether it is there."""
+        """It may not exist: that is not checked yet."""
         self._path = path
         self._jail = jail
         self._spark: Any = None

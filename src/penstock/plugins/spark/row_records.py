@@ -78,7 +78,7 @@ def refuse_unless_one_to_one(frame: DataFrame) -> None:
     found = next((name for name in names if name not in ONE_TO_ONE), None)
     if found is not None:
         raise ConfigError(
-            f"select makes of one row something else than one record ({found}): leave out explode, "
+            f"select does not make one record of one row ({found}): leave out explode, "
             "aggregates and windows",
             key="select",
         )

@@ -71,7 +71,7 @@ class SparkSourceConnector(FrameSourceConnector):
         return found
 
     def start(self, config: Mapping[str, str]) -> None:
-        """Nobody is asked yet whether there is anything."""
+        """Nothing is listed or read yet."""
         self._config = dict(config)
         self._values = SPARK_SOURCE_CONFIG.parse(config)
         for key, message in self.validate(config):

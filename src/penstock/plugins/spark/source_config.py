@@ -241,7 +241,7 @@ def _wrong_mode(values: Mapping[str, Any], options: Mapping[str, str]) -> Iterat
     wanted = values[MODE].split("+")
     for key, mode in ((INCREMENTING, "incrementing"), (TIMESTAMP, "timestamp")):
         if (mode in wanted) != bool(values[key]):
-            yield key, f"mode {values[MODE]} {'needs it' if mode in wanted else 'has no use of it'}"
+            yield key, f"mode {values[MODE]} {'needs it' if mode in wanted else 'does not use it'}"
 
 
 def record_columns(values: Mapping[str, Any]) -> RecordColumns:

@@ -34,7 +34,7 @@ class Attempts:
         return 0.0
 
     def succeeded(self, address: str) -> None:
-        """The attempt was none of a stranger."""
+        """The attempt was that of a known user."""
         recent = self._failed.get(address)
         if recent:
             recent.pop()

@@ -27,7 +27,7 @@ from penstock.runtime.stores.session_keys import in_form
 LOOKS = frozenset({"GET", "HEAD", "OPTIONS"})
 OPEN = frozenset({"/health", "/healthcheck"})
 SQL = frozenset({"/ksql", "/query", "/query-stream", "/close-query"})
-"""What each statement needs is looked at when it is known which they are."""
+"""What the statements need is checked once it is known which they are."""
 PEER_HEADER = "x-connect-authorization"
 
 
@@ -51,7 +51,7 @@ def no_peers(_: SignedRequest) -> None:
 
 
 class Auth:
-    """ASGI middleware; see the module. Without a ``doorkeeper`` everybody may do everything."""
+    """ASGI middleware; see the module. Without a ``doorkeeper`` everyone may do everything."""
 
     def __init__(
         self,
@@ -120,7 +120,7 @@ def _refuse_beyond_role(caller: Caller, scope: Scope) -> None:
             f"the role {caller.role.word}.",
             {},
             caller.name,
-            next_step="Ask somebody with that role to do it, or to give you the role.",
+            next_step="Ask someone with that role to do it, or to give you the role.",
         )
 
 

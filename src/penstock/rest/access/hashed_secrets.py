@@ -13,7 +13,7 @@ LOG_N, R, P = 15, 8, 1
 MOST_LOG_N = 18
 MEMORY = 512 * 1024 * 1024
 """A limit; 128 * r * n bytes are used, 32 MB with the numbers above."""
-NO_HASH = "is no hash of `penstock hash-secret`"
+NO_HASH = "is not a hash from `penstock hash-secret`"
 
 
 def hashed(secret: str) -> str:
@@ -30,7 +30,7 @@ def matches(secret: str, stored: str) -> bool:
 
 
 def check_form(stored: str) -> None:
-    """ValueError if this is no hash."""
+    """ValueError if this is not a hash."""
     _parts(stored)
 
 

@@ -49,4 +49,4 @@ async def _peer() -> str:
 
 PEERS_ONLY = Depends(_peer)
 Peer = Annotated[str, PEERS_ONLY]
-"""The worker that asks; anybody else is refused."""
+"""The worker that asks; any other caller is refused."""

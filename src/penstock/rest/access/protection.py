@@ -28,7 +28,7 @@ class Protection:
     shows_stored: bool = False
     secret_keys: SecretKeys = field(default_factory=_of_installed_plugins)
     admin: bool = True
-    """Whether what is below ``/admin`` is served to anybody."""
+    """Whether what is below ``/admin`` is served at all."""
     token: str = field(default="", repr=False)
     """Lets this machine's own commands in, as admin; empty without users."""
 

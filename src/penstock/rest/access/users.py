@@ -98,13 +98,13 @@ class Users:
 
 
 def read_users(file: Path) -> KnownUsers:
-    """Everybody in the file; ConfigError names the file and line that is wrong."""
+    """All users in the file; ConfigError names the file and line that is wrong."""
     try:
         if file.stat().st_mode & stat.S_IWOTH:
             raise ConfigError(f"Anyone may write {file}: remove that right (chmod o-w).")
         lines = file.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "it is no text in UTF-8"
+        why = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise ConfigError(f"Cannot read the users file {file}: {why}.") from error
     known = [
         _user(line.strip(), f"{file}, line {number}")

@@ -35,10 +35,12 @@ TYPE: Final[Schema] = {"enum": ["source", "sink", "unknown"]}
 TASK_ID = _object({"connector": STRING, "task": INTEGER})
 _STATE: dict[str, Schema] = {"state": {"enum": [state.value for state in State]}}
 
+_SPARK = {"spark_application_id": STRING, "spark_ui": STRING}
+"""Left out while no Spark runs, and where it has no web UI."""
+
 ROOT = _object(
     {"version": STRING, "commit": STRING, "penstock_version": STRING, "kafka_cluster_id": STRING},
-    spark_application_id=STRING,
-    spark_ui=STRING,
+    **_SPARK,
 )
 HEALTH = _object({"status": {"enum": ["healthy", "starting", "unhealthy"]}, "message": STRING})
 NAMES = _list(STRING)
@@ -68,7 +70,8 @@ METRICS = _object(
         "records_total": INTEGER,
         "records_per_second": {"type": "number"},
         "tasks": _list(ANY_OBJECT),
-    }
+    },
+    **_SPARK,
 )
 PLAN = _object({"name": STRING, "plan": STRING})
 LOGGER = _object({"level": STRING, "last_modified": _or_null(INTEGER)})

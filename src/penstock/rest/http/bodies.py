@@ -75,7 +75,7 @@ def _offset_list(value: Any) -> list[Json]:
 
 
 def _read(body: bytes, parse: Callable[[bytes], Any], shape: Callable[[Any], T]) -> T:
-    """Parse and shape a body; of two mistakes in it, the one that comes first is told."""
+    """Parse and shape a body; of two mistakes in it, the first is reported."""
     try:
         value = parse(body)
     except Malformed as malformed:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Annotated, Any, TypeVar
 from urllib.parse import quote, unquote
 
@@ -43,18 +43,29 @@ async def _task(task: str) -> int:
 
 
 async def _json_body(request: Request) -> bytes:
-    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if media_type != "application/json":
-        raise HTTPException(415)
+    request.state.body = body = await body_of(request, {"application/json"})
+    return body
+
+
+async def body_of(request: Request, media_types: Collection[str]) -> bytes:
+    """A whole body, within the limits; 415 for one of another media type."""
+    refuse_other_media(request, media_types)
     body = bytearray()
     with in_time():
         async for chunk in request.stream():
             body += chunk
             if len(body) > MAX_BODY_BYTES:
                 raise HTTPException(413)
-    request.state.body = whole = bytes(body)
+    whole = bytes(body)
     await parsed(refuse_deep, whole)
     return whole
+
+
+def refuse_other_media(request: Request, media_types: Collection[str]) -> None:
+    """415 for other media types. A web page may send a form without asking: name none of these."""
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media_type not in media_types:
+        raise HTTPException(415)
 
 
 async def parsed(parse: Callable[[bytes], T], body: bytes) -> T:

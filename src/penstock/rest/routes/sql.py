@@ -8,12 +8,10 @@ from typing import Annotated, Any
 from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
-from starlette.exceptions import HTTPException
 from starlette.types import Receive, Scope, Send
 
 from penstock.rest.http.calls import HerderCalls
-from penstock.rest.http.limits import MAX_BODY_BYTES, in_time, refuse_deep
-from penstock.rest.http.requests import parsed, takes
+from penstock.rest.http.requests import body_of, refuse_other_media, takes
 from penstock.rest.sql.api import SqlApi
 from penstock.rest.sql.failures import NOT_ACCEPTABLE, Failure
 from penstock.rest.sql.inserts import Inserts, lines_of, written
@@ -56,23 +54,7 @@ async def _api(request: Request) -> SqlApi:
 
 
 async def _body(request: Request) -> bytes:
-    _refuse_other_media(request)
-    body = bytearray()
-    with in_time():
-        async for chunk in request.stream():
-            body += chunk
-            if len(body) > MAX_BODY_BYTES:
-                raise HTTPException(413)
-    whole = bytes(body)
-    await parsed(refuse_deep, whole)
-    return whole
-
-
-def _refuse_other_media(request: Request) -> None:
-    """A web page could send a form without asking; none of these."""
-    sent = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if sent not in MEDIA_TYPES:
-        raise HTTPException(415)
+    return await body_of(request, MEDIA_TYPES)
 
 
 Api = Annotated[SqlApi, Depends(_api)]
@@ -114,7 +96,7 @@ async def close_query(api: Api, calls: HerderCalls, body: Body) -> Response:
 @router.post("/inserts-stream", openapi_extra=takes(OBJECT))
 async def insert_rows(request: Request, api: Api, calls: HerderCalls) -> Response:
     """Write rows, a JSON object per line after one with the target; an answer per row."""
-    _refuse_other_media(request)
+    refuse_other_media(request, MEDIA_TYPES)
     lines = lines_of(request.stream())
     first, *rest = await anext(lines, [b""])
     inserts = await calls.run(Inserts, api, first)

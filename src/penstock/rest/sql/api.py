@@ -235,7 +235,7 @@ class SqlApi:
         from penstock.sql.statements.queries import PrintTopic, Select
 
         if not isinstance(parsed.statement, Select | PrintTopic):
-            raise Failure(BAD_STATEMENT, "This is no query: send it to the endpoint '/ksql'.")
+            raise Failure(BAD_STATEMENT, "This is not a query: send it to the endpoint '/ksql'.")
 
     def close_query(self, body: bytes) -> None:
         """``POST /close-query``."""

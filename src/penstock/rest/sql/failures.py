@@ -42,7 +42,7 @@ class Failure(PenstockError):  # noqa: N818 (what is answered, whatever the erro
 def failure_of(
     error: Exception, statement: str | None = None, done: Sequence[Json] = ()
 ) -> Failure:
-    """The failure that an error is told as."""
+    """The failure by which an error is reported."""
     if isinstance(error, Failure):
         return Failure(error.code, str(error), error.statement or statement, done)
     return Failure(_code(error), _words(error), statement, done)

@@ -91,7 +91,7 @@ class StreamedRows:
 
 
 def on_wire(value: Any) -> Any:
-    """A value as JSON has it; what it has no form for as text."""
+    """A value as JSON; as text if JSON has no form for it."""
     if isinstance(value, dict):
         return {str(key): on_wire(each) for key, each in value.items()}
     if isinstance(value, list):

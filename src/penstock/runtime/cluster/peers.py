@@ -27,7 +27,7 @@ FORBIDDEN = 403
 FORWARD_SECONDS = 85.0
 """Less than the request's own limit, so that the client gets an error from its own worker."""
 TELL_SECONDS = 15.0
-"""A worker does what it is told within ten seconds, unless it is frozen."""
+"""A worker carries out a request within ten seconds, unless it is frozen."""
 CONNECT_SECONDS = 2.0
 CONFLICTING = "Cannot complete request because of a conflicting operation (e.g. worker rebalance)"
 NOT_A_PEER = "The signature of this request is not that of a worker of this cluster."

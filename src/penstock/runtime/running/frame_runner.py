@@ -173,10 +173,6 @@ class FrameRunner(SinkRunner):
         self._tried_small = offsets <= self._turn_pace.small
         return self._tried_small
 
-    def _is_wanted(self) -> bool:
-        """Rule 10: whether the topics, read to their end, still assign the connector here."""
-        return self.context.alone() or self.context.still_wanted(self.name)
-
     # What came of it.
 
     def _take_ends(self) -> None:

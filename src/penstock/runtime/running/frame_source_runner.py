@@ -57,10 +57,6 @@ class FrameSourceRunner(SourceRunner):
             leases, told, connector.plan_turn, connector.failed, explain=not self.plan
         )
 
-    def _is_wanted(self) -> bool:
-        """Rule 10: whether the topics, read to their end, still assign the connector here."""
-        return self.context.alone() or self.context.still_wanted(self.name)
-
     def _take_ends(self) -> None:
         for done in self._leases.take_done():
             self._learn(done)

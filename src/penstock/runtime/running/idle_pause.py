@@ -25,7 +25,7 @@ class IdlePause:
         return self._seconds
 
     def begin(self, seconds: float) -> None:
-        """Do not look for so long."""
+        """Do not look for that many seconds."""
         self._until = time.monotonic() + seconds
 
     def end(self) -> None:

@@ -139,6 +139,10 @@ class Runner(LeasedTasks):
         except (KafkaFault, RequestError) as error:
             log.info("leases could not be confirmed: %s", error)
 
+    def _is_wanted(self) -> bool:
+        """The same for a whole turn: it may go on if the connector is assigned to this worker."""
+        return self.context.alone() or self.context.still_wanted(self.name)
+
     def _look_while_due(self) -> Next:
         found = self._look()
         if not found.turn and not self._running:

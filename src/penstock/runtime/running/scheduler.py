@@ -26,7 +26,7 @@ TURN_THREADS = 16
 MOST_LOOK_THREADS = 128
 TICK = 0.2
 LONG_BURST = 0.02
-"""Seconds of looks without a pause, after which another thread is worth waking."""
+"""After this many seconds of looks without a pause, waking another thread is worth it."""
 
 
 class Next(NamedTuple):

@@ -142,7 +142,7 @@ class SinkRunner(Runner):
     def _doubtful(self, ends: Mapping[PartitionId, int]) -> bool:
         """Whether a position cannot be right: its topic was recreated, or ends before it.
 
-        Waiting would be no use. A plan checks this exactly, and reports it.
+        Waiting would not help. A plan checks this exactly, and reports it.
         """
         committed = (self._positions or Positions()).committed
         ids = self.context.ends.ids()

@@ -2,7 +2,7 @@
 
 Lost leases concern a task; what keeps the whole connector waiting (Kafka, the leader, an internal
 error) concerns the connector. Both are reported in the log, and in the status as a remark on the
-state, which does not change: Kafka Connect's clients know no other states.
+state, which does not change: Kafka Connect's clients do not know other states.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Tasks whose leases were lost, and whether they are to blame (rule 8).
 
 A crash or a hang is no task's fault until it is known which one it is. Which of the tasks of a
-carrier has crashed it, the fleet finds out; a task that hangs is told by its own leases.
+carrier has crashed it, the fleet finds out; a task that hangs is known by its own leases.
 """
 
 from __future__ import annotations

@@ -187,7 +187,7 @@ class ConfigStore:
         self._writes.change([*self._records(entries), *also])
 
     def _write(self, entries: Iterable[Entry], also: Iterable[Elsewhere] = ()) -> None:
-        """What is repeated by whoever wants it."""
+        """Write without a second try: the caller repeats it if need be."""
         self._writes.write([*self._records(entries), *also])
 
     def _records(self, entries: Iterable[Entry]) -> list[Elsewhere]:

@@ -72,7 +72,7 @@ class LeaderWrites:
         unable: Callable[[], object],
     ) -> None:
         """``unable`` is called when a write has failed, so that no other is accepted before
-        ``lead``; whoever stores the records of ``log`` calls ``took`` with each."""
+        ``lead``; the store that reads the records of ``log`` calls ``took`` with each."""
         self._connection = connection
         self._id = leader_transactional_id(group_id)
         self._log = log
@@ -117,7 +117,7 @@ class LeaderWrites:
         self.read_back(self._log)
 
     def change(self, records: Sequence[Record]) -> None:
-        """The same, for somebody who waits for it: as often as it takes while this worker leads.
+        """The same, for a caller that waits for it: as often as it takes while this worker leads.
 
         Not for the thread that makes this worker the leader again.
         """

@@ -17,6 +17,7 @@ from penstock.runtime.meters.metrics import AutoRestarts, TaskMeter
 from penstock.runtime.offset_requests import source_entry
 from penstock.runtime.running.context import Context
 from penstock.runtime.views.sink_lags import PartitionLag
+from penstock.runtime.views.spark_view import spark_of
 from penstock.runtime.views.watched import Watch, Watched
 
 POSITIONS_SHOWN = 100
@@ -43,6 +44,7 @@ class MetricsView:
             "name": name,
             "type": watched.type,
             "worker_id": watched.status.worker_id,
+            **self._spark(watched),
             "state": watched.status.state.value,
             **_rates(list(meters.values())),
             "looks": watched.meter.looks,
@@ -62,6 +64,11 @@ class MetricsView:
             ],
         }
         return {**shown, **self._standing(watched)}
+
+    def _spark(self, watched: Watched) -> dict[str, str]:
+        """Only the worker that runs the connector knows."""
+        here = watched.status.worker_id == self._context.worker_id
+        return spark_of(self._context) if here else {}
 
     def _standing(self, watched: Watched) -> dict[str, Any]:
         """A sink's lag, null while unknown; a source's position."""

@@ -9,6 +9,7 @@ from penstock.runtime.errors import NotFound, RequestError
 from penstock.runtime.plugins import Plugins
 from penstock.runtime.running.context import Context
 from penstock.runtime.states import State, Status
+from penstock.runtime.views.spark_view import spark_of
 
 STARTING_SPARK = "Starting Spark: the first records take some seconds."
 
@@ -21,12 +22,8 @@ class Views:
         self._plugins = plugins
 
     def spark(self) -> dict[str, str]:
-        """Spark's application and the address of its web UI, as far as there are any."""
-        found = self._context.engine.session.application
-        if found is None:
-            return {}
-        shown = {"spark_application_id": found.id}
-        return {**shown, "spark_ui": found.ui} if found.ui else shown
+        """The application of Spark's that this worker has, if it has started one."""
+        return spark_of(self._context)
 
     def config(self, name: str) -> dict[str, str]:
         """The configuration as it was sent; NotFound if there is no such connector."""

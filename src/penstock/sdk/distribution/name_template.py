@@ -45,7 +45,7 @@ class NameTemplate:
         try:
             self._pattern = re.compile(pattern)
         except re.error as error:
-            raise _invalid(template, f"it is no regular expression: {error}") from None
+            raise _invalid(template, f"it is not a regular expression: {error}") from None
 
     def match(self, name: str) -> ObjectContext | None:
         """What the name of an object says; None if it does not match."""

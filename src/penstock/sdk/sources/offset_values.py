@@ -36,7 +36,7 @@ def check(name: str, value: Any) -> None:
                 _refuse(name, "it does not fit into 64 bits")
         case float():
             if not math.isfinite(value):
-                _refuse(name, f"{value} has no form in JSON")
+                _refuse(name, f"{value} cannot be written as JSON")
         case str():
             _check_text(name, value)
         case _:

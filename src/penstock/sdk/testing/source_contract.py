@@ -92,7 +92,7 @@ class SourceContract:
             assert time.monotonic() < until, f"record {last} did not come while the task ran on"
 
     def test_bad_record_in_the_middle(self, source: SourceUnderTest) -> None:
-        """Never silence: what comes before is delivered, then a person is told what is wrong."""
+        """Never silence: what comes before is delivered, then the status says what is wrong."""
         source.write(FIRST)
         try:
             source.spoil()

@@ -61,4 +61,4 @@ def _as_damage() -> Iterator[None]:
         raise
     except Exception as error:  # noqa: BLE001 (damage shows as an error of any kind)
         why = str(error) or type(error).__name__
-        raise CorruptStream(f"it is no Avro file, or a damaged one ({why})") from None
+        raise CorruptStream(f"it is not an Avro file, or it is damaged ({why})") from None

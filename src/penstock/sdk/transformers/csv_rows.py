@@ -81,7 +81,7 @@ class CsvTransformer(Transformer):
                 yield first
             yield from filter(None, reader)
         except csv.Error as error:
-            raise CorruptStream(f"it is no CSV ({error})") from None
+            raise CorruptStream(f"it is not CSV ({error})") from None
 
     def _names(self, rows: Iterator[list[str]], context: ObjectContext) -> list[str]:
         names = next(rows, [])

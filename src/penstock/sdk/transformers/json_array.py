@@ -31,7 +31,7 @@ class JsonArrayTransformer(JsonLinesTransformer):
         return block
 
     def blocks(self, stream: BinaryIO) -> Iterator[list[bytes]]:
-        """Elements, some at a time; CorruptStream for what is no array, or one without its end."""
+        """Elements, some at a time; CorruptStream if it is not an array, or has no end."""
         elements = _Elements()
         for lines in line_blocks(stream):
             yield from in_parts(elements.take(lines), MOST_ELEMENTS)
@@ -62,13 +62,13 @@ class _Elements:
 
     def _opened(self, text: bytes) -> bytes:
         if not text.startswith(b"["):
-            raise CorruptStream("it is no array in JSON")
+            raise CorruptStream("it is not a JSON array")
         self._begun = True
         return text[1:].lstrip()
 
     def _line(self, text: bytes) -> Iterator[bytes]:
         if self._ended:
-            raise CorruptStream("there is something behind its array")
+            raise CorruptStream("there is something after its array")
         if not self._parts and text.endswith(b",") and _is_json(text[:-1]):
             yield text[:-1]
             return
@@ -89,7 +89,7 @@ class _Elements:
     def _last(self) -> Iterator[bytes]:
         """The array's own bracket has come."""
         if not self._parts[-1].endswith(b"]"):
-            raise CorruptStream("there is something behind its array")
+            raise CorruptStream("there is something after its array")
         self._parts[-1] = self._parts[-1][:-1].rstrip()
         self._ended = True
         if any(self._parts):

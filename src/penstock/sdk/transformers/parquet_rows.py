@@ -55,7 +55,7 @@ def _batches(file: BinaryIO, skip: int) -> Iterator[tuple[pa.RecordBatch, int]]:
     except (OSError, pa.ArrowException) as error:
         if isinstance(error, OSError) and type(error) is not OSError:
             raise
-        raise CorruptStream(f"it is no Parquet file, or a damaged one ({error})") from None
+        raise CorruptStream(f"it is not a Parquet file, or it is damaged ({error})") from None
 
 
 def _groups_after(opened: pq.ParquetFile, skip: int) -> tuple[list[int], int]:

@@ -29,7 +29,7 @@ def snappy_blocks(stream: BinaryIO) -> Iterator[bytes]:
     elif magic + stream.read(len(FRAMED) - len(JAVA)) == FRAMED:
         yield from _framed_blocks(stream)
     else:
-        raise ValueError("it begins as no snappy stream does")
+        raise ValueError("it does not begin like a snappy stream")
 
 
 def _java_blocks(stream: BinaryIO) -> Iterator[bytes]:

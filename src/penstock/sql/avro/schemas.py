@@ -78,7 +78,7 @@ def _fields(record: str, fields: Sequence[tuple[str, SqlType]]) -> dict[str, Sch
 
 
 def columns_of(text: str) -> tuple[ColumnDef, ...]:
-    """The columns of an Avro record; none if it is something else. Misfit if it is no schema."""
+    """The columns of an Avro record; none if it is something else. Misfit if it is not a schema."""
     schema = read(text)
     if schema.type is not SchemaType.STRUCT:
         return ()

@@ -14,7 +14,7 @@ MOST_SECONDS, PAUSE_SECONDS = 20.0, 0.2
 
 
 def patient(connect: Connect) -> Connect:
-    """The same, with the patience that a rebalance takes; any other refusal is told at once."""
+    """The same, with the patience that a rebalance takes; any other refusal is raised at once."""
     return cast("Connect", _Patient(connect))
 
 

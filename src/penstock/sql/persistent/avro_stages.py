@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def with_texts(frame: DataFrame, source: Source, registry: SqlRegistry) -> DataFrame:
     """Records of ``source`` with those of ``TEXTS`` that it needs.
 
-    StatementError if they cannot be had: it says what is missing.
+    StatementError if the registry cannot provide them: it says what is missing.
     """
     names = text_columns(source)
     if not names:
@@ -56,7 +56,7 @@ class _AddTexts:
 def with_json(frame: DataFrame, sources: Sequence[Source], registry: SqlRegistry) -> DataFrame:
     """Records of several topics, with the JSON of those of Avro instead of it.
 
-    Of what cannot be read nothing is left, which is no JSON. StatementError as of ``with_texts``.
+    What cannot be read becomes empty, which is not JSON. StatementError as of ``with_texts``.
     """
     topics = {source.topic: source.avro for source in sources if any(source.avro)}
     if not topics:

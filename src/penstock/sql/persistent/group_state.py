@@ -238,5 +238,5 @@ def _admin(connection: Connection) -> GroupAdmin:
 def _end(admin: GroupAdmin, topic: str, *, committed: bool) -> int:
     found = topics.ends(admin, [(topic, 0)], committed=committed)
     if (topic, 0) not in found:
-        raise BrokerUnavailable(f"the brokers do not tell where topic {topic} ends")
+        raise BrokerUnavailable(f"the brokers do not say where topic {topic} ends")
     return found[topic, 0]

@@ -63,7 +63,7 @@ class TableTopic:
             )
 
     def _in_json(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Of a value that cannot be read nothing is left, which is no JSON."""
+        """A value that cannot be read becomes empty, which is not JSON."""
         for name, is_avro in zip(("key", "value"), self.avro, strict=True):
             if is_avro:
                 raw, place = batch.column(name), batch.schema.get_field_index(name)
@@ -87,7 +87,7 @@ class TableTopic:
 
 
 def canonical(raw: bytes) -> bytes:
-    """A key of JSON in one form; what is no JSON stays as it is."""
+    """A JSON key in one form; a key that is not JSON stays as it is."""
     try:
         value = orjson.loads(raw)
     except orjson.JSONDecodeError:

@@ -136,7 +136,7 @@ class QueryTurns:
 def _ends(turn: FrameTurn, source: Source) -> dict[int, int]:
     found = {p: end for (topic, p), end in turn.side_ends.items() if topic == source.topic}
     if not found:
-        raise BrokerUnavailable(f"the brokers do not tell where topic {source.topic} ends")
+        raise BrokerUnavailable(f"the brokers do not say where topic {source.topic} ends")
     return found
 
 

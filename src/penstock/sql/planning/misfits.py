@@ -1,7 +1,7 @@
 """What a record has for a column and is not of its type: conditions in Spark's SQL.
 
 They are over what ``decoding.parsed_of`` gives. Decoding gives NULL for what cannot be read, so
-NULL out of something is how that is told; NULL in JSON, and a field that is not there, are fine.
+NULL out of something means a misfit; NULL in JSON, and a field that is not there, are fine.
 """
 
 from __future__ import annotations

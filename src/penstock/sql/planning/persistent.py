@@ -238,7 +238,7 @@ class _Planner:
         return with_parts(each, self._resolved)
 
     def _row_key(self, column: ex.Column) -> ex.Expression | None:
-        """What ROWKEY is, where it is no column of what is read."""
+        """What ROWKEY is, where it is not a column of what is read."""
         named = (column.relation, column.name) == ("", ROW_KEY)
         if not named or self._joined is None:
             return None

@@ -1,7 +1,7 @@
 """Where an expression cannot be computed: conditions in Spark's SQL.
 
 Expressions are written in forms that give NULL instead of an error. NULL out of what is not NULL is
-how the error is told. What is never reached, such as the other branch of a CASE, is no trouble.
+a sign of such an error. What is never reached, such as the other branch of a CASE, is no trouble.
 """
 
 from __future__ import annotations

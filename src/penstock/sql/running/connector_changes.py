@@ -87,7 +87,7 @@ def _reading(
         raise StatementError("FROM is for sinks: a source reads from outside of Kafka.")
     told = sorted({"topics", "topics.regex"} & given.keys())
     if told:
-        raise StatementError(f"Say either FROM {statement.source} or '{told[0]}', not both.")
+        raise StatementError(f"Give either FROM {statement.source} or '{told[0]}', not both.")
     return sink_keys(statement.source)
 
 
@@ -103,7 +103,7 @@ def _validated(connect: Connect, config: Config) -> list[str]:
         raise StatementError(scrub("Validation error:\n" + "\n".join(lines), _secrets(config)))
     known = [info["value"]["name"] for info in configs if info.get("definition")]
     misses = near_misses(set(config) - {"name"}, known)
-    return [f"{key} is no key of this connector: did you mean {meant}?" for key, meant in misses]
+    return [f"{key} is not a key of this connector: did you mean {meant}?" for key, meant in misses]
 
 
 def drop(connect: Connect, statement: co.DropConnector) -> Result:
@@ -189,9 +189,9 @@ def _object(text: str | None) -> Any:
     try:
         found = json.loads(text or "")
     except ValueError as error:
-        raise StatementError(f"{text} is no JSON ({error}): write '{{\"key\": value}}'.") from None
+        raise StatementError(f"{text} is not JSON ({error}): write '{{\"key\": value}}'.") from None
     if not isinstance(found, dict):
-        raise StatementError(f"{text} is no JSON object: write '{{\"key\": value}}'.")
+        raise StatementError(f"{text} is not a JSON object: write '{{\"key\": value}}'.")
     return found
 
 

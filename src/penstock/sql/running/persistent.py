@@ -188,7 +188,7 @@ def _partitions(home: Home, source: Source) -> int:
 
 
 def _check_output(home: Home, plan: PersistentPlan, sink: Source) -> None:
-    """What the query cannot write is told now, not by its first turn."""
+    """Report now, not in its first turn, what the query cannot write."""
     _refuse_circle(plan, sink)
     _frame(home, plan, sink)
 
@@ -259,7 +259,7 @@ def _begun(home: Home, plan: PersistentPlan, query: PersistentQuery, *, new: boo
 def _run(home: Home, query: PersistentQuery, partitions: int) -> None:
     """Make the connector that runs it, and tell it where to begin.
 
-    That is told even for the beginning: an earlier query of the same id may have left offsets.
+    It says so even for the beginning: an earlier query of the same id may have left offsets.
     """
     admin = home.catalog.admin
     # What is not read from a table could not be taken back when it changes.

@@ -1,4 +1,4 @@
-"""Queries at work: once over what is there, or on and on over what comes."""
+"""Running queries: once over what is there, or continuously over what comes."""
 
 from __future__ import annotations
 

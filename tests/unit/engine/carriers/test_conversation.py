@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -14,7 +15,8 @@ from penstock.engine.carriers.holdings import Holdings
 from penstock.engine.carriers.hub import Hub
 from penstock.engine.carriers.link import Link
 from penstock.engine.carriers.process import CarrierProcess, Summons
-from played_carriers import PlayedCarrier
+from penstock.engine.lease.heartbeats import Heartbeat
+from played_carriers import PlayedCarrier, PlayedLease
 from waiting import eventually
 
 
@@ -25,15 +27,34 @@ class Desk:
         self.hub = Hub("127.0.0.1")
         self.reports: dict[str, Any] = {}
         self.lost: list[str] = []
+        self.topics: list[str] = []
         self.link = Link(dict, self._note)
         self.hub.expect(self.link)
 
     def _note(self, _link: Link, news: News) -> None:
         self.reports.update(news.reports)
         self.lost += news.lost
+        for told in news.progress.values():
+            self.topics += told.get("topics", ())
+
+    def has_topics(self, number: int) -> bool:
+        return len(self.topics) == number
 
     def play(self, **more: Any) -> PlayedCarrier:
         return PlayedCarrier(self.hub, self.link, **more)
+
+
+class TellingCarrier(PlayedCarrier):
+    """Its lease tells what a real one does."""
+
+    def _hold(self, tell: Callable[[], None]) -> Holdings:
+        self.heartbeat = Heartbeat(tell=tell)
+        return super()._hold(tell)
+
+    def _start(self, lease: str, order: dict[str, Any]) -> PlayedLease:
+        played = super()._start(lease, order)
+        played.progress = self.heartbeat.tell  # type: ignore[method-assign]  # the real one
+        return played
 
 
 @pytest.fixture
@@ -68,6 +89,22 @@ def test_a_broken_connection_is_no_death(desk: Desk) -> None:
     desk.link.tell()
     eventually(lambda: desk.reports == {"l1": "finished"})
     assert desk.lost == []
+
+
+def test_a_new_topic_reaches_the_worker_at_once_and_not_with_the_next_beat(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beats would come once in an hour: what arrives has been sent for the topic alone."""
+    monkeypatch.setattr("penstock.engine.carriers.process.BEAT_SECONDS", 3600.0)
+    monkeypatch.setattr("penstock.engine.lease.heartbeats.TELL_SECONDS", 3600.0)
+    carrier = TellingCarrier(desk.hub, desk.link)
+    desk.link.book.give("l1", {})
+    desk.link.tell()
+    eventually(lambda: len(carrier.holdings) == 1)
+    for number, topic in enumerate(["orders", "returns"], start=1):
+        carrier.heartbeat.progress.topics.note([topic])
+        eventually(partial(desk.has_topics, number), what=topic, within=20)
+    assert desk.topics == ["orders", "returns"]
 
 
 def test_a_worker_that_is_gone_orphans_every_lease(desk: Desk) -> None:

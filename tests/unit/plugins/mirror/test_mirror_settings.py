@@ -71,7 +71,7 @@ def test_a_mirror_within_one_cluster_does_not_feed_itself() -> None:
 @pytest.mark.parametrize(
     ("config", "key", "said"),
     [
-        ({"topics": "("}, "topics", "no regular expression"),
+        ({"topics": "("}, "topics", "not a regular expression"),
         ({"replication_policy_class": "acme.Own"}, "replication.policy.class", "cannot run here"),
         ({"enabled": "false"}, "enabled", "pause the connector"),
         ({"target_cluster_alias": "src"}, "target.cluster.alias", "different aliases"),

@@ -339,14 +339,14 @@ def test_what_the_sink_writes_is_read_the_quick_way() -> None:
     ("line", "why"),
     [
         ('{"value":1,"other":2}', "its envelope has a field 'other'"),
-        ("[1]", "it is no envelope"),
+        ("[1]", "it is not an envelope"),
         ('{"value":1', "Record 1 of object"),
-        ('{"value":1} 2', "there is something behind its envelope"),
-        ('{"value" 1}', "it is no JSON"),
-        ('{"value":NaN}', "NaN is no JSON"),
+        ('{"value":1} 2', "there is something after its envelope"),
+        ('{"value" 1}', "it is not JSON"),
+        ('{"value":NaN}', "NaN is not JSON"),
         ('{"value":1,"timestamp":"yesterday"}', "yesterday"),
-        ('{"value":1,"timestamp":5}', "its timestamp is no ISO-8601 text"),
-        ('{"value":1,"headers":{"a":1}}', "its headers are no list"),
+        ('{"value":1,"timestamp":5}', "its timestamp is not ISO-8601 text"),
+        ('{"value":1,"headers":{"a":1}}', "its headers are not a list"),
         ('{"value":1,"headers":[{"key":"a","value":"?"}]}', "Record 1 of object"),
     ],
 )
@@ -370,7 +370,7 @@ def test_a_file_without_envelopes(form: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("row", "why"),
-    [("a,b", "it has 2 fields instead of 1"), ("?", "Record 1 of"), ('"YQ=="x', "it is no CSV")],
+    [("a,b", "it has 2 fields instead of 1"), ("?", "Record 1 of"), ('"YQ=="x', "it is not CSV")],
 )
 def test_a_row_that_is_not_as_the_sink_writes_it(row: str, why: str, tmp_path: Path) -> None:
     (tmp_path / "orders").mkdir()

@@ -134,7 +134,7 @@ def test_records_that_the_format_refuses_leave_nothing_behind(tmp_path: Path) ->
         timestamp=pa.array([0], pa.int64()),
         offset=pa.array([0], pa.int64()),
     )
-    with pytest.raises(RecordError, match="no-name is no name in Avro"):
+    with pytest.raises(RecordError, match="no-name is not a name in Avro"):
         task.put(refused)
     flush_all(task)
     assert contents(tmp_path) == {}

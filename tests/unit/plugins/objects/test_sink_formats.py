@@ -185,7 +185,7 @@ def test_another_schema_needs_another_object(kind: str) -> None:
 
 def test_what_avro_cannot_name_is_the_records_fault() -> None:
     odd = Schema.struct({"no-name": Schema.string()})
-    with pytest.raises(RecordError, match="no-name is no name in Avro"):
+    with pytest.raises(RecordError, match="no-name is not a name in Avro"):
         made(settings("avro"), batch(odd, [{"no-name": "a"}] * 2))
 
 

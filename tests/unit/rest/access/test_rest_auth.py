@@ -329,9 +329,9 @@ def test_a_changed_file_counts_at_once(http: httpx.Client, users: Path) -> None:
         ("a b:read:x", "line 1: a name has only"),
         ("local:admin:x", "line 1: a name has only"),
         ("\nann:owner:{hash}", "line 2: the role of ann must be one of read, operate, admin"),
-        ("ann:read", "line 1: what follows ann:read: is no hash"),
-        ("ann:read:hunter2", "is no hash"),
-        ("ann:read:scrypt$40$8$1$AAAA$AAAA", "is no hash"),
+        ("ann:read", "line 1: what follows ann:read: is not a hash"),
+        ("ann:read:hunter2", "is not a hash"),
+        ("ann:read:scrypt$40$8$1$AAAA$AAAA", "is not a hash"),
     ],
 )
 def test_a_wrong_file_is_told(tmp_path: Path, text: str, message: str) -> None:

@@ -275,7 +275,7 @@ def test_of_several_common_names_none_counts() -> None:
         ("ann:read:cert:URI:", "cert is followed by nothing, or by a subject"),
         ("ann:owner:cert", "the role of ann must be one of"),
         ("local:admin:cert", "a name has only"),
-        ("ann:read:certificate", "is no hash"),
+        ("ann:read:certificate", "is not a hash"),
         ("ann:read:cert\nbob:admin:cert:DNS:x\neve:read:cert:DNS:X", "bob and eve have the same"),
     ],
 )

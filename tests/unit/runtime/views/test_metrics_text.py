@@ -87,7 +87,12 @@ def context(clock: Clock) -> Context:
             of=lambda _: [(b"k", {"filename": "f"}, {"position": 5, "identity": "x"})] * 150
         ),
         ends=SimpleNamespace(topics=no_broker),
-        engine=SimpleNamespace(fleet=SimpleNamespace(moves=2, losses=7, seen=lambda: CARRIERS)),
+        engine=SimpleNamespace(
+            fleet=SimpleNamespace(moves=2, losses=7, seen=lambda: CARRIERS),
+            session=SimpleNamespace(
+                application=SimpleNamespace(id="local-1", ui="http://127.0.0.1:4040")
+            ),
+        ),
         configs=SimpleNamespace(
             names=lambda: [*CLASSES, "without-status"],
             config=lambda name: {"connector.class": CLASSES[name]} if name in CLASSES else None,
@@ -143,6 +148,15 @@ def test_carriers_and_what_they_run(context: Context) -> None:
     assert found[f"penstock_carrier_memory_bytes{shared}"] == 1024
     tasks = MetricsView(context, Watch(context, lambda _: None)).metrics("lines")["tasks"]
     assert [task["carrier"] for task in tasks] == [None, "carrier of lines-1"]
+
+
+def test_sparks_application_of_connectors_that_run_here(context: Context) -> None:
+    view = MetricsView(context, Watch(context, lambda _: None))
+    shown = view.metrics("lines")
+    assert shown["spark_application_id"] == "local-1"
+    assert shown["spark_ui"] == "http://127.0.0.1:4040"
+    context.statuses.put_connector("lines", Status(State.RUNNING, "elsewhere:8083", generation=9))
+    assert not {"spark_application_id", "spark_ui"} & set(view.metrics("lines"))
 
 
 def test_states_and_counts(context: Context) -> None:

@@ -79,7 +79,7 @@ def test_what_a_sink_writes_is_understood(
         ("{{tpoic}}", "a variable must be one of topic, partition"),
         ("{{}}", "a variable must be one of"),
         ("{{topic", "not closed"),
-        ("(", "no regular expression"),
+        ("(", "not a regular expression"),
         ("{{partition:unit=yyyy}}", "partition has no parameter unit=yyyy"),
         ("{{timestamp:unit=ss}}", "timestamp has no parameter unit=ss"),
     ],

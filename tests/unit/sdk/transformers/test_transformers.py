@@ -345,10 +345,10 @@ def test_arrays_in_any_layout(data: bytes, values: list[Any]) -> None:
 @pytest.mark.parametrize(
     ("data", "why"),
     [
-        (b'{"a":1}', "beyond record 0: it is no array"),
+        (b'{"a":1}', "beyond record 0: it is not a JSON array"),
         (b"[1,\n2,\n3", "beyond record 2: its array is cut off"),
-        (b"[1,\n2],\n3", "there is something behind its array"),
-        (b"[1]\n2", "there is something behind its array"),
+        (b"[1,\n2],\n3", "there is something after its array"),
+        (b"[1]\n2", "there is something after its array"),
     ],
 )
 def test_what_is_no_array(data: bytes, why: str) -> None:
@@ -358,7 +358,11 @@ def test_what_is_no_array(data: bytes, why: str) -> None:
 
 @pytest.mark.parametrize(
     ("data", "why"),
-    [(b'a,b\n1,"2', "no CSV"), (b'a\n"' + b"x\n" * 100_000, "no CSV"), (b"a,a\n1,2", "first row")],
+    [
+        (b'a,b\n1,"2', "not CSV"),
+        (b'a\n"' + b"x\n" * 100_000, "not CSV"),
+        (b"a,a\n1,2", "first row"),
+    ],
 )
 def test_what_is_no_csv(data: bytes, why: str) -> None:
     with pytest.raises(ObjectError, match=why):

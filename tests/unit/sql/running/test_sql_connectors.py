@@ -172,13 +172,13 @@ def test_offsets_are_shown_altered_and_reset(typed: Typed) -> None:
     assert "altered successfully" in altered
     assert '{"f": "a"} | {"p": 3}' in typed("SHOW CONNECTOR OFFSETS c;")
     assert "reset successfully" in typed("RESET CONNECTOR OFFSETS c;")
-    with pytest.raises(SqlError, match="is no JSON"):
+    with pytest.raises(SqlError, match="is not JSON"):
         typed("ALTER CONNECTOR c OFFSETS PARTITION 'x' TO NULL;")
 
 
 def test_a_key_that_is_probably_misspelt_is_told(typed: Typed) -> None:
     made = typed(f"CREATE SOURCE CONNECTOR c WITH (connector.class={FILE}, task.max=1);")
-    assert "Warning: task.max is no key of this connector: did you mean tasks.max?" in made
+    assert "Warning: task.max is not a key of this connector: did you mean tasks.max?" in made
 
 
 def test_a_refusal_that_quotes_a_secret_does_not_show_it(typed: Typed) -> None:
