@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer
 
+from group_offsets import set_offsets
 from penstock.client import ConnectClient
-from penstock.kafka.groups import committed, recommit
+from penstock.kafka.groups import committed
 from penstock.runtime.worker import Worker
 from sink_offsets import collected, entry, groups, in_group
 from topics import Topics
@@ -315,7 +316,7 @@ def test_an_old_offset_that_was_committed_on_a_topic_made_anew(
     topics.create(name)
     new = [f"new-{number}" for number in range(10)]
     topics.produce(name, [value.encode() for value in new])
-    recommit(topics.admin, f"connect-{name}", stood)
+    set_offsets(topics.admin, f"connect-{name}", stood)
     connectors.resume(name)
     eventually(lambda: connectors.offsets(name) == [entry(name, 0, 11)], what="the new place")
     assert [row["value"] for row in collected(tmp_path)][3:] == new

@@ -9,6 +9,7 @@ from zlib import crc32
 import pytest
 
 from free_ports import free_port
+from group_offsets import set_offsets
 from own_cluster import own_topics
 from penstock.client import ConnectClient
 from penstock.embedded import EmbeddedBroker, Jars, Java
@@ -87,7 +88,7 @@ def test_a_change_made_from_outside_is_noticed(
     topics.produce(name, [b"1", b"2", b"3"])
     _create_sink(connectors, name, tmp_path / "out")
     eventually(lambda: _committed(topics, name) == 4, what="the first offset")
-    groups.recommit(topics.admin, f"connect-{name}", {(name, 0): (1, "")})
+    set_offsets(topics.admin, f"connect-{name}", {(name, 0): (1, "")})
     eventually(lambda: _committed(topics, name) == 4, what="the sink's answer")
     assert (tmp_path / "out").read_text() == "1\n2\n3\n2\n3\n"
 
