@@ -1,7 +1,8 @@
 """A source and a sink that misbehave in one callback, in one of many ways.
 
-``misbehave.in`` names the callback: validate, start, task_configs, look, plan, stop or
-alter_offsets of the connector; task.start, task.poll, task.open, task.put, task.flush or task.stop.
+``misbehave.in`` names the callback: validate, exclusive_targets, start, task_configs, look,
+wake_on_news, plan, stop or alter_offsets of the connector; task.start, task.poll, task.has_news,
+task.wake_on_news, task.committed, task.finish, task.open, task.put, task.flush or task.stop.
 What is leaked or forked stays until the file ``misbehave.until`` exists, or for a few minutes.
 """
 
@@ -12,7 +13,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -21,6 +22,7 @@ import pyarrow as pa
 from penstock.runtime import callbacks
 from penstock.sdk import (
     Assignments,
+    ChangedOffset,
     ConfigDef,
     ConfigKey,
     OffsetReader,
@@ -141,6 +143,21 @@ class MisbehavingSourceTask(ScriptedSourceTask):
         misbehave("task.poll", self.all)
         return super().poll()
 
+    def has_news(self) -> bool:
+        misbehave("task.has_news", self.all)
+        return True
+
+    def wake_on_news(self, wake: Callable[[], None]) -> bool:
+        misbehave("task.wake_on_news", self.all)
+        return False
+
+    def committed(self, offsets: Sequence[ChangedOffset]) -> None:
+        misbehave("task.committed", self.all)
+
+    def finish(self) -> Iterable[Sequence[SourceRecord]]:
+        misbehave("task.finish", self.all)
+        return ()
+
     def stop(self) -> None:
         misbehave("task.stop", self.all)
 
@@ -155,6 +172,10 @@ class MisbehavingSourceConnector(ScriptedSourceConnector):
         misbehave("validate", config)
         return ()
 
+    def exclusive_targets(self, config: Mapping[str, str]) -> Mapping[str, str]:
+        misbehave("exclusive_targets", config)
+        return {}
+
     def start(self, config: Mapping[str, str]) -> None:
         misbehave("start", config)
         super().start(config)
@@ -166,6 +187,9 @@ class MisbehavingSourceConnector(ScriptedSourceConnector):
     def look(self, offsets: OffsetReader) -> bool | None:
         misbehave("look", self.config)
         return super().look(offsets)
+
+    def wake_on_news(self, wake: Callable[[], None]) -> None:
+        misbehave("wake_on_news", self.config)
 
     def plan(
         self, offsets: OffsetReader, tasks: Sequence[int]
