@@ -30,6 +30,7 @@ SINK_TASK = ("task.start", "task.open", "task.put", "task.flush", "task.stop")
 RETURNS = ("leaks", "forks")
 RAISES = {"raises": "ValueError", "exits": "SystemExit", "interrupts": "KeyboardInterrupt"}
 HANGS = ("blocks", "prints")
+TARGETS = {"blocks": "BlockingTargetsSource", "prints": "PrintingTargetsSource"}
 Part = Callable[[str], dict[str, Any]]
 _numbers = itertools.count()
 
@@ -44,9 +45,9 @@ class Stage:
     release: Path
     how: str
 
-    def source(self, where: str, state: str | None = None) -> str:
+    def source(self, where: str, state: str | None = None, kind: str = "MisbehavingSource") -> str:
         """A source that misbehaves there."""
-        return self._create("MisbehavingSource", where, {"count": str(RECORDS)}, state)
+        return self._create(kind, where, {"count": str(RECORDS)}, state)
 
     def sink(self, where: str) -> str:
         """A sink that misbehaves there, with something to write."""
@@ -269,8 +270,9 @@ def test_a_connector_that_is_to_tell_of_news_and_does_not(stage: Stage, how: str
 
 @pytest.mark.parametrize("how", [*RAISES, *HANGS])
 def test_targets_that_a_connector_does_not_name(stage: Stage, how: str) -> None:
-    name = stage.source("exclusive_targets")
+    name = stage.source("exclusive_targets", kind=TARGETS.get(how, "MisbehavingSource"))
     stage.moved(name)
+    assert TARGETS.get(how, RAISES.get(how, "")) in stage.worker.log()
     assert f"for its targets{' failed' if how in RAISES else ': callback'}" in stage.worker.log()
     stage.stops(name)
 

@@ -205,6 +205,14 @@ class MisbehavingSourceConnector(ScriptedSourceConnector):
         return True
 
 
+class BlockingTargetsSourceConnector(MisbehavingSourceConnector):
+    """A class by itself: one that does not return when asked for its targets is asked only once."""
+
+
+class PrintingTargetsSourceConnector(MisbehavingSourceConnector):
+    """The same."""
+
+
 class MisbehavingSinkTask(CollectingSinkTask):
     """Collects, as its parent."""
 
