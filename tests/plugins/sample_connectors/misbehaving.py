@@ -36,9 +36,10 @@ from sample_connectors.scripted_source import KEYS as SOURCE_KEYS
 from sample_connectors.scripted_source import ScriptedSourceConnector, ScriptedSourceTask
 
 IN, HOW, UNTIL = "misbehave.in", "misbehave.how", "misbehave.until"
+WAY_NAMES = "blocks, raises, exits, interrupts, relapses, leaks, forks or prints"
 MISBEHAVIOUR = ConfigDef(
     ConfigKey(IN, default="", doc="The callback."),
-    ConfigKey(HOW, default="", doc="blocks, raises, exits, interrupts, leaks, forks or prints."),
+    ConfigKey(HOW, default="", doc=f"One of {WAY_NAMES}."),
     ConfigKey(UNTIL, default="", doc="The file whose existence ends it."),
 )
 LONGEST_SECONDS = 240.0
@@ -88,6 +89,12 @@ def _first(config: Mapping[str, str]) -> bool:
     return first
 
 
+def _relapse(config: Mapping[str, str]) -> None:
+    """From the second time on."""
+    if not _first(config):
+        _raise(config)
+
+
 def _leak(config: Mapping[str, str]) -> None:
     """Once in a process: memory, files, and threads that are not even daemons."""
     if not _first(config):
@@ -125,6 +132,7 @@ WAYS: Mapping[str, Callable[[Mapping[str, str]], None]] = {
     "raises": _raise,
     "exits": _exit,
     "interrupts": _interrupt,
+    "relapses": _relapse,
     "leaks": _leak,
     "forks": _fork,
     "prints": _print,
