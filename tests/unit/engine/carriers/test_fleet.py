@@ -171,6 +171,27 @@ def test_a_lease_that_does_not_close_in_time_is_left_behind(played: PlayedFleet)
     assert (played.losses, played.jobs[0].cancelled) == ({}, True)
 
 
+@pytest.mark.parametrize("how", ["leave_closing", "condemn"])
+def test_a_lease_that_has_reported_in_that_moment_is_held_against_no_carrier(
+    played: PlayedFleet, how: str
+) -> None:
+    """Its report is in the book, and the fleet is about to hear of it."""
+    played.run("ends")
+    played.run("other")
+    eventually(lambda: len(played.progress) == 2)
+    carrier = played.jobs[0]
+    report = {"number": 1_000, "heard": 1_000, "held": {"other": {}}, "reports": {"ends": "done"}}
+    carrier.link.book.hear({**report, "asking": []})
+    if how == "condemn":
+        played.fleet.condemn("ends")
+    else:
+        played.fleet.leave_closing("ends", -1.0)
+    played.fleet.tick()
+    played.fleet.tick()
+    assert played.fleet._carriers[carrier.link.carrier].condemned is None
+    assert not carrier.cancelled
+
+
 def test_a_condemned_carrier_waits_for_what_closes_in_it(played: PlayedFleet) -> None:
     played.run("closes", stuck=True)
     played.run("hangs", stuck=True)
