@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from confluent_kafka.admin import AdminClient
 
 from penstock.embedded import EmbeddedBroker
 from penstock.kafka import clients
-from penstock.kafka.clients import Connection
+from penstock.kafka.clients import Connection, GroupAdmin
 
 
 @pytest.fixture(scope="session")
@@ -17,6 +16,6 @@ def connection(broker: EmbeddedBroker) -> Connection:
 
 
 @pytest.fixture(scope="session")
-def admin(connection: Connection) -> AdminClient:
+def admin(connection: Connection) -> GroupAdmin:
     """The project's own kind of admin client."""
     return clients.admin(connection)

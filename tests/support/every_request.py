@@ -82,8 +82,9 @@ class Kinds:
     def ask_coordinator(self) -> None:
         groups.committed(self._admin, "a-group", [(TOPIC, 0)])
 
-    def alter_group(self) -> None:
-        groups.recommit(self._admin, "another-group", {(TOPIC, 0): (1, "")})
+    def delete_group(self) -> None:
+        """With a client of its own, whether or not there is an answer."""
+        groups.delete(self._admin, "another-group")
 
     def describe_group(self) -> None:
         groups.members(self._admin, "a-group")

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from penstock.engine.carriers.carrier import Cause
+from penstock.engine.carriers.encryption_choice import encryption
 from penstock.engine.carriers.fleet import Fleet
 from penstock.engine.carriers.holdings import Holdings
 from penstock.engine.carriers.hub import Hub
@@ -51,15 +52,27 @@ class PlayedCarrier:
     """A carrier in a thread."""
 
     def __init__(
-        self, hub: Hub, link: Link, *, secret: str | None = None, unanswered: float = 10.0
+        self,
+        hub: Hub,
+        link: Link,
+        *,
+        secret: str | None = None,
+        unanswered: float = 10.0,
+        certificate: str = "",
     ) -> None:
         patience = Patience(unanswered=unanswered, ending=0.2)
-        summons = Summons(hub.address, link.carrier, secret or link.secret, patience)
+        known = secret or link.secret
+        summons = Summons(hub.address, link.carrier, known, patience, certificate)
         self.left = threading.Event()
         """Set when it would have ended its process."""
         self.orders: list[dict[str, Any]] = []
         self.leases: dict[str, PlayedLease] = {}
-        self.process = CarrierProcess(summons, self._hold, leave=lambda _code: self.left.set())
+        self.process = CarrierProcess(
+            summons,
+            self._hold,
+            encrypt=encryption(certificate),
+            leave=lambda _code: self.left.set(),
+        )
         self._thread = threading.Thread(target=self.process.run, daemon=True)
         self._thread.start()
 

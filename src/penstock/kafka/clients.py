@@ -6,7 +6,8 @@ librdkafka's names, which for everything a worker sets are Kafka's own.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -116,6 +117,17 @@ class GroupAdmin(OwnedAdmin):
         if self._offsets is None and librdkafka.available():
             self._offsets = OffsetFetcher(self._reading)
         return self._offsets
+
+    @contextmanager
+    def while_wanted(self) -> Iterator[AdminClient]:
+        """A client for a request that changes something, which ends with this: what is still to
+        be sent then, because no broker could be reached say, is never sent."""
+        client = OwnedAdmin(self._settings, logger=log)
+        try:
+            yield client
+        finally:
+            client.end()
+            client.ended()
 
     def forget_coordinators(self, used: object = None) -> None:
         """A request to a coordinator was not answered: replace the client ``used``.

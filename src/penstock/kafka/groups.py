@@ -31,7 +31,8 @@ COORDINATOR_TIMEOUT = 10.0
 NEVER: dict[str, Any] = {"request_timeout": 3600.0}
 """A request to a coordinator must not time out inside the client: a response that comes afterwards
 crashes the process (librdkafka issue 4605). A worker that was frozen for a while and thaws gets
-both at once. So the timeout is handled here."""
+both at once. So the timeout is handled here. What changes something has a client of its own, which
+ends with the caller's patience: nothing is changed behind its back."""
 
 T = TypeVar("T")
 
@@ -122,26 +123,6 @@ def _request(
     return coordinators, lambda: future[group].result(COORDINATOR_TIMEOUT).topic_partitions
 
 
-def recommit(client: AdminClient, group: str, offsets: Mapping[PartitionId, Committed]) -> None:
-    """Set the offsets of an empty group with their metadata; GroupInUse if it has members."""
-    wanted = [TopicPartition(t, p, o, metadata=m) for (t, p), (o, m) in offsets.items()]
-    if wanted:
-        _patiently(client, lambda: _recommit(client, group, wanted))
-
-
-def _recommit(client: AdminClient, group: str, wanted: list[TopicPartition]) -> None:
-    coordinators = _coordinators(client)
-    try:
-        request = ConsumerGroupTopicPartitions(group, wanted)
-        future = coordinators.alter_consumer_group_offsets([request], **NEVER)
-        result = _answer(client, coordinators, future[group])
-    except KafkaException as error:
-        raise _fault(client, group, error) from error
-    for tp in result.topic_partitions:
-        if tp.error is not None:
-            raise _fault(client, group, KafkaException(tp.error))
-
-
 def members(client: AdminClient, group: str) -> set[str]:
     """The ids of the members that ``group`` has now."""
     return {str(member.member_id) for member in _members(client, group)}
@@ -217,16 +198,19 @@ def remove_members(connection: Connection, group: str, members: Mapping[str, str
         raise _refused(f"change group {group}", error) from error
 
 
-def delete(client: AdminClient, group: str) -> None:
-    """Delete everything ``group`` has committed; a missing group is no error."""
-    _patiently(client, lambda: _delete(client, group))
+def delete(client: GroupAdmin, group: str) -> None:
+    """Delete everything ``group`` has committed; a missing group is no error.
+
+    What a broker has not received when this raises, it never gets.
+    """
+    with client.while_wanted() as asked:
+        _patiently(client, lambda: _delete(client, asked, group))
 
 
-def _delete(client: AdminClient, group: str) -> None:
-    coordinators = _coordinators(client)
+def _delete(client: GroupAdmin, asked: AdminClient, group: str) -> None:
     try:
-        future = coordinators.delete_consumer_groups([group], **NEVER)
-        _answer(client, coordinators, future[group])
+        future = asked.delete_consumer_groups([group], **NEVER)
+        _answer(client, asked, future[group])
     except KafkaException as error:
         if error.args[0].code() not in _NO_GROUP:
             raise _fault(client, group, error) from error

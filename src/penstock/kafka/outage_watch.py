@@ -28,7 +28,7 @@ class OutageWatch:
     def __init__(self, admin: AdminClient, servers: str, known: Outages = outages) -> None:
         """``servers`` are the bootstrap servers: complaints that name no broker mean the first."""
         self._admin = admin
-        self._usual = servers.split(",", 1)[0].strip()
+        self._servers = [server.strip() for server in servers.split(",")]
         self._known = known
         self._listed: set[str] = set()
         self._stopping = threading.Event()
@@ -36,7 +36,7 @@ class OutageWatch:
 
     def start(self) -> None:
         """Start the thread."""
-        self._known.watched, self._known.usual = True, self._usual
+        self._known.watched, self._known.usual = True, self._servers[0]
         self._thread.start()
 
     def stop(self) -> None:
@@ -57,7 +57,7 @@ class OutageWatch:
     def look(self) -> None:
         """Check, once, every broker that a client reported."""
         listed = self._list()
-        if listed is None and _accepts(self._usual):  # all may have moved to other addresses
+        if listed is None and any(map(_accepts, self._servers)):  # all may have moved elsewhere
             remind_clients()
         for broker in self._known.brokers():
             if accepts := _accepts(broker):

@@ -231,8 +231,8 @@ class OffsetsApi:
         set_to = {p: (o, kept[p]) for p, o in changes.items() if o is not None}
         writes.write(set_to, self._copies(sink, changes, kept))
         context.copies.catch_up(sink)
-        # Kafka cannot do this in the transaction. If one of these takes effect only after the
-        # caller has given up, the sink's own copy says what was committed in between.
+        # Kafka cannot do this in the transaction. If one of these was on its way to the broker when
+        # the caller gave up, the sink's own copy says what was committed in between.
         if verb == "reset":
             groups.delete(context.admin, group)
             return

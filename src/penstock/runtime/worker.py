@@ -169,7 +169,7 @@ class Worker:
         connection = replace(connection, few_brokers=clients.few_brokers(kafka))
         assignments = self._assignments(connection, admin, stores)
         runners = Runners()
-        engine = self._engine(java, jars, assignments.standing, runners)
+        engine = self._engine(java, jars, assignments.standing, runners, len(kafka.brokers))
         context = self._context(connection, admin, stores, assignments, engine)
         leadership = self._leadership(context, stores, assignments, runners)
         cluster = Cluster(assignments.standing, runners, leadership, self._locks.__getitem__)
@@ -254,7 +254,9 @@ class Worker:
             raise Unavailable("The worker is starting: it has no Spark yet.")
         return self._session.get()
 
-    def _engine(self, java: Java, jars: Jars, standing: Standing, runners: Runners) -> Engine:
+    def _engine(
+        self, java: Java, jars: Jars, standing: Standing, runners: Runners, brokers: int
+    ) -> Engine:
         settings = SparkSettings(
             data_dir=self.config.data_dir,
             jars=jars.spark,
@@ -266,6 +268,7 @@ class Worker:
             self._session,
             standing.current_membership,
             carrier_bytes=self.config["carrier.memory.max.bytes"],
+            brokers=brokers,
             expecting=lambda: len(runners) > 0,
         )
         self._undo.append(engine.stop)

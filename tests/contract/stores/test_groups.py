@@ -9,9 +9,9 @@ import pytest
 from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
+from group_offsets import set_offsets
 from penstock.kafka import groups
-from penstock.kafka.clients import Connection, group_metadata
-from penstock.kafka.errors import BrokerUnavailable
+from penstock.kafka.clients import Connection, GroupAdmin, group_metadata
 from penstock.kafka.groups import GroupInUse
 from penstock.kafka.transactions import GroupOffsets, Transactions
 from topics import Topics
@@ -51,15 +51,14 @@ def test_a_group_that_does_not_exist_has_committed_nothing(admin: AdminClient, n
 
 def test_offsets_are_set_with_their_metadata(admin: AdminClient, topic: str) -> None:
     offsets = {(topic, 0): (10, "length=3"), (topic, 2): (0, "")}
-    groups.recommit(admin, topic, offsets)
+    set_offsets(admin, topic, offsets)
     assert groups.committed(admin, topic) == offsets
-    groups.recommit(admin, topic, {})
-    groups.recommit(admin, topic, {(topic, 0): (4, "größe")})
+    set_offsets(admin, topic, {(topic, 0): (4, "größe")})
     assert groups.committed(admin, topic) == {(topic, 0): (4, "größe"), (topic, 2): (0, "")}
 
 
 def test_one_partition_is_forgotten(admin: AdminClient, connection: Connection, topic: str) -> None:
-    groups.recommit(admin, topic, {(topic, p): (p, "") for p in range(3)})
+    set_offsets(admin, topic, {(topic, p): (p, "") for p in range(3)})
     groups.forget(connection, topic, [(topic, 1)])
     assert set(groups.committed(admin, topic)) == {(topic, 0), (topic, 2)}
     groups.forget(connection, topic, [])
@@ -70,7 +69,7 @@ def test_one_partition_is_forgotten(admin: AdminClient, connection: Connection, 
 def test_the_last_partition_is_forgotten(
     admin: AdminClient, connection: Connection, topic: str
 ) -> None:
-    groups.recommit(admin, topic, {(topic, 0): (1, "")})
+    set_offsets(admin, topic, {(topic, 0): (1, "")})
     groups.forget(connection, topic, [(topic, 0)])
     assert groups.committed(admin, topic) == {}
     groups.forget(connection, topic, [(topic, 0)])
@@ -82,8 +81,8 @@ def test_forgetting_what_a_group_that_does_not_exist_has_committed(
     groups.forget(connection, f"{topic}-never", [(topic, 0)])
 
 
-def test_a_group_is_deleted_twice(admin: AdminClient, topic: str) -> None:
-    groups.recommit(admin, topic, {(topic, 0): (1, "")})
+def test_a_group_is_deleted_twice(admin: GroupAdmin, topic: str) -> None:
+    set_offsets(admin, topic, {(topic, 0): (1, "")})
     groups.delete(admin, topic)
     assert groups.committed(admin, topic) == {}
     groups.delete(admin, topic)
@@ -91,12 +90,10 @@ def test_a_group_is_deleted_twice(admin: AdminClient, topic: str) -> None:
 
 
 def test_a_group_with_a_member_is_in_use(
-    admin: AdminClient, connection: Connection, topic: str, member: Consumer
+    admin: GroupAdmin, connection: Connection, topic: str, member: Consumer
 ) -> None:
     member.commit(offsets=[TopicPartition(topic, 0, 5)], asynchronous=False)
     before = groups.committed(admin, topic)
-    with pytest.raises(GroupInUse):
-        groups.recommit(admin, topic, {(topic, 0): (1, "")})
     with pytest.raises(GroupInUse):
         groups.forget(connection, topic, [(topic, 0)])
     with pytest.raises(GroupInUse):
@@ -108,13 +105,8 @@ def test_a_group_whose_member_has_left_is_free(
     admin: AdminClient, topic: str, member: Consumer
 ) -> None:
     member.close()
-    groups.recommit(admin, topic, {(topic, 0): (1, "")})
+    set_offsets(admin, topic, {(topic, 0): (1, "")})
     assert groups.committed(admin, topic) == {(topic, 0): (1, "")}
-
-
-def test_a_topic_that_does_not_exist_is_refused(admin: AdminClient, name: str) -> None:
-    with pytest.raises(BrokerUnavailable, match="UNKNOWN_TOPIC_OR_PART"):
-        groups.recommit(admin, name, {(f"{name}-never", 0): (1, "")})
 
 
 @pytest.mark.parametrize("first", [False, True])
@@ -123,7 +115,7 @@ def test_offsets_of_an_open_transaction_are_waited_for(
 ) -> None:
     """A first offset has to be asked for by name: else the broker says nothing of it."""
     if not first:
-        groups.recommit(admin, topic, {(topic, 0): (1, "")})
+        set_offsets(admin, topic, {(topic, 0): (1, "")})
     named = [(topic, 0), (topic, 1)] if first else []
     producer = Transactions(connection, f"task-of-{topic}")
     producer.begin()

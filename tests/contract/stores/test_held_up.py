@@ -7,7 +7,7 @@ from zlib import crc32
 
 import pytest
 
-from penstock.kafka import groups
+from group_offsets import set_offsets
 from penstock.kafka.clients import Connection, GroupAdmin
 from penstock.kafka.errors import BrokerUnavailable, LeaseLost
 from penstock.kafka.names import transactional_id
@@ -72,7 +72,7 @@ def test_a_sink_that_freezes_while_it_commits_holds_up_no_other(
     worker.leadership.assignments.assigner.read_to_end(20)
     sink = chosen_group(neighbour("sink"), {})
     stands = {(name, 0): (4, "")}
-    groups.recommit(group_admin, sink.group_id, stands)
+    set_offsets(group_admin, sink.group_id, stands)
     both = [(name, 0), (name, 1)]
     known = known_positions(group_admin, worker.copies, sink, both)
     assert known.committed == stands

@@ -121,6 +121,33 @@ def _created_at_once(workers: list[WorkerProcess], body: dict[str, Any]) -> list
         return list(pool.map(create, workers))
 
 
+def test_of_two_sinks_of_one_file_on_two_workers_one_is_refused(
+    trio: list[WorkerProcess], names: list[str], topics: Topics, tmp_path: Path
+) -> None:
+    """Whichever workers run them: each would cut off the other's lines."""
+    topics.create(names[0])
+    sink = {"connector.class": "FileStreamSink", "topics": names[0]}
+    taken = {**sink, "file": str(tmp_path / "taken.txt")}
+    insist(partial(trio[0].client.create, names[0], taken))
+    for worker in trio:
+        with pytest.raises(ConnectApiError, match=f"is the target of connector {names[0]}"):
+            _asked(worker.client, names[1], taken)
+    wanted = {**sink, "file": str(tmp_path / "wanted.txt")}
+    with ThreadPoolExecutor(3) as pool:
+        asked = [
+            pool.submit(_asked, worker.client, name, wanted)
+            for worker, name in zip(trio, names[1:], strict=False)
+        ]
+    refused = [error for each in asked if (error := each.exception()) is not None]
+    assert len(refused) == 2
+    assert all("'file' is the target of connector" in str(error) for error in refused)
+    eventually(lambda: len(owners(trio[0].client)) == 2, what="two sinks that run")
+
+
+def _asked(client: ConnectClient, name: str, config: dict[str, str]) -> None:
+    insist(partial(client.create, name, config))
+
+
 def test_the_location_of_a_new_connector_is_on_the_worker_that_was_asked(
     trio: list[WorkerProcess], name: str, streams: Streams
 ) -> None:

@@ -10,6 +10,7 @@ from itertools import islice
 
 import pytest
 
+from group_offsets import set_offsets
 from penstock.consumers import (
     Consumer,
     FlushFailed,
@@ -322,7 +323,7 @@ def test_a_place_behind_an_open_transaction_is_no_place_that_is_gone(
     writing.produce(topic, b"11")
     assert writing.flush(20) == 0
     # Stored by somebody who reads what is not committed yet.
-    groups.recommit(clients.admin(connection), f"reader-of-{topic}", {(topic, 0): (12, "")})
+    set_offsets(clients.admin(connection), f"reader-of-{topic}", {(topic, 0): (12, "")})
     reader = consumer().open()
     writing.commit_transaction(20)
     topics.produce(topic, [b"14"])

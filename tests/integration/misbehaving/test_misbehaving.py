@@ -24,10 +24,13 @@ RECORDS = 20
 CALLED_OFF = 120.0
 """Seconds within which whatever does not return is given up, on a busy machine."""
 SOURCE_TASK = ("task.start", "task.poll", "task.stop")
+OPTIONAL = ("task.wake_on_news", "task.finish", "task.committed", "task.has_news")
+"""What a source's task may have besides."""
 SINK_TASK = ("task.start", "task.open", "task.put", "task.flush", "task.stop")
 RETURNS = ("leaks", "forks")
 RAISES = {"raises": "ValueError", "exits": "SystemExit", "interrupts": "KeyboardInterrupt"}
 HANGS = ("blocks", "prints")
+TARGETS = {"blocks": "BlockingTargetsSource", "prints": "PrintingTargetsSource"}
 Part = Callable[[str], dict[str, Any]]
 _numbers = itertools.count()
 
@@ -42,9 +45,9 @@ class Stage:
     release: Path
     how: str
 
-    def source(self, where: str, state: str | None = None) -> str:
+    def source(self, where: str, state: str | None = None, kind: str = "MisbehavingSource") -> str:
         """A source that misbehaves there."""
-        return self._create("MisbehavingSource", where, {"count": str(RECORDS)}, state)
+        return self._create(kind, where, {"count": str(RECORDS)}, state)
 
     def sink(self, where: str) -> str:
         """A sink that misbehaves there, with something to write."""
@@ -194,7 +197,10 @@ def test_callbacks_of_the_connector_that_do_not_return(stage: Stage, how: str) -
 
 @pytest.mark.parametrize("how", RETURNS)
 def test_callbacks_of_the_connector_that_leave_something_behind(stage: Stage, how: str) -> None:
-    callbacks = ("validate", "start", "task_configs", "look", "plan", "stop")
+    callbacks = (
+        *("validate", "exclusive_targets", "start", "task_configs"),
+        *("look", "wake_on_news", "plan", "stop"),
+    )
     names = [stage.source(where) for where in callbacks]
     for name in names:
         stage.moved(name)
@@ -224,9 +230,58 @@ def test_callbacks_of_a_task_that_do_not_return(stage: Stage, how: str) -> None:
         stage.stops(*names, bystander)
 
 
+@pytest.mark.parametrize("how", RAISES)
+def test_optional_callbacks_of_a_task_that_raise(stage: Stage, how: str) -> None:
+    *names, asked = [stage.source(where) for where in OPTIONAL]
+    for name in names:
+        stage.failed(stage.task, name, RAISES[how])
+    if how == "raises":  # the contract says that an error counts as news
+        stage.moved(asked)
+    else:
+        stage.failed(stage.task, asked, RAISES[how])
+    assert all(stage.connector(name)["state"] == "RUNNING" for name in (*names, asked))
+    stage.stops(*names, asked)
+
+
+@pytest.mark.parametrize("how", HANGS)
+def test_optional_callbacks_of_a_task_that_do_not_return(stage: Stage, how: str) -> None:
+    names = [stage.source(where) for where in OPTIONAL]
+    woken, finishing, told, asked = names
+    bystander = stage.source("")
+    stage.moved(bystander)
+    for name in (woken, asked):
+        stage.failed(stage.task, name, "did not return", "misbehaving.py")
+    # It hangs at the lease's end, and may be given up before it has said where.
+    stage.failed(stage.task, finishing, "did not return")
+    # It is told of what is committed, so the next lease has less to be told of, and none at last.
+    stage.logged(told, "expired")
+    assert stage.topics.values(told)
+    stage.stops(*names, bystander)
+
+
+@pytest.mark.parametrize("how", [*RAISES, *HANGS])
+def test_a_connector_that_is_to_tell_of_news_and_does_not(stage: Stage, how: str) -> None:
+    name = stage.source("wake_on_news")
+    eventually(lambda: len(stage.topics.values(name)) == RECORDS, within=120, every=0.5, what=name)
+    if how in RAISES:
+        stage.told(name, RAISES[how])
+    else:
+        stage.failed(stage.connector, name, "callback does not return")
+    stage.stops(name)
+
+
+@pytest.mark.parametrize("how", [*RAISES, *HANGS])
+def test_targets_that_a_connector_does_not_name(stage: Stage, how: str) -> None:
+    name = stage.source("exclusive_targets", kind=TARGETS.get(how, "MisbehavingSource"))
+    stage.moved(name)
+    assert TARGETS.get(how, RAISES.get(how, "")) in stage.worker.log()
+    assert f"for its targets{' failed' if how in RAISES else ': callback'}" in stage.worker.log()
+    stage.stops(name)
+
+
 @pytest.mark.parametrize("how", HANGS)
 def test_stop_while_a_callback_of_a_task_does_not_return(stage: Stage, how: str) -> None:
-    names = [stage.source("task.poll"), stage.sink("task.put")]
+    names = [stage.source("task.poll"), stage.source("task.has_news"), stage.sink("task.put")]
     for name in names:
         stage.running(name)
     stage.stops(*names)
@@ -234,7 +289,7 @@ def test_stop_while_a_callback_of_a_task_does_not_return(stage: Stage, how: str)
 
 @pytest.mark.parametrize("how", RETURNS)
 def test_callbacks_of_a_task_that_leave_something_behind(stage: Stage, how: str) -> None:
-    sources = [stage.source(where) for where in SOURCE_TASK]
+    sources = [stage.source(where) for where in (*SOURCE_TASK, *OPTIONAL)]
     sinks = [stage.sink(where) for where in SINK_TASK]
     for name in sources:
         stage.moved(name)

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer
 
+from group_offsets import set_offsets
 from penstock.client import ConnectClient
-from penstock.kafka.groups import committed, recommit
+from penstock.kafka.groups import committed
 from penstock.runtime.worker import Worker
 from sink_offsets import collected, entry, groups, in_group
 from topics import Topics
@@ -93,6 +94,25 @@ def test_a_file_sink_is_moved_forward_back_and_to_the_beginning(
     assert connectors.reset_offsets(name) == RESET
     connectors.resume(name)
     assert written(8)[10:] == ["0", "1", "2", "4", "5", "6"]
+
+
+def test_an_offset_beyond_records_that_were_read_and_never_committed(
+    connectors: ConnectClient, topics: Topics, reach, name: str, tmp_path: Path
+) -> None:
+    """The task fails with an error of its own, so they are not committed; the answer says which."""
+    topics.create(name)
+    topics.produce(name, [b"0", b"1", b"2", b"3", b"4"])
+    sink = {"connector.class": "MisbehavingSink", "topics": name, "out": str(tmp_path)}
+    fails = {"misbehave.in": "task.flush", "misbehave.how": "relapses"}
+    connectors.create(name, {**sink, **fails, "misbehave.until": str(tmp_path / "never")})
+    reach("RUNNING", "FAILED")
+    assert [row["value"] for row in collected(tmp_path)] == ["0", "1", "2", "3", "4"]
+    connectors.stop(name)
+    told = connectors.alter_offsets(name, [entry(name, 0, 3)])
+    assert told.startswith(BY_FRAMEWORK.format("altered").rstrip("."))
+    assert f"whose effect may be undone: {name}-0 offsets 0 to 2. To read these again" in told
+    assert f"{name}-0 offsets 0 to 4." in connectors.alter_offsets(name, [entry(name, 0, 6)])
+    assert connectors.alter_offsets(name, [entry(name, 0, 0)]) == BY_FRAMEWORK.format("altered")
 
 
 POSITION = {"kafka_topic": "t", "kafka_partition": 0}
@@ -315,7 +335,7 @@ def test_an_old_offset_that_was_committed_on_a_topic_made_anew(
     topics.create(name)
     new = [f"new-{number}" for number in range(10)]
     topics.produce(name, [value.encode() for value in new])
-    recommit(topics.admin, f"connect-{name}", stood)
+    set_offsets(topics.admin, f"connect-{name}", stood)
     connectors.resume(name)
     eventually(lambda: connectors.offsets(name) == [entry(name, 0, 11)], what="the new place")
     assert [row["value"] for row in collected(tmp_path)][3:] == new

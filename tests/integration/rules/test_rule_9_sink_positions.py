@@ -9,11 +9,15 @@ from zlib import crc32
 import pytest
 
 from free_ports import free_port
+from group_offsets import set_offsets
 from own_cluster import own_topics
 from penstock.client import ConnectClient
 from penstock.embedded import EmbeddedBroker, Jars, Java
 from penstock.kafka import groups
+from penstock.runtime.running.sink_runner import SinkRunner
 from penstock.runtime.stores.position_copies import PARTITIONS
+from penstock.runtime.worker import Worker
+from runners import finish, resting
 from topics import Topics
 from waiting import eventually
 from worker_process import WorkerProcess
@@ -87,9 +91,36 @@ def test_a_change_made_from_outside_is_noticed(
     topics.produce(name, [b"1", b"2", b"3"])
     _create_sink(connectors, name, tmp_path / "out")
     eventually(lambda: _committed(topics, name) == 4, what="the first offset")
-    groups.recommit(topics.admin, f"connect-{name}", {(name, 0): (1, "")})
+    set_offsets(topics.admin, f"connect-{name}", {(name, 0): (1, "")})
     eventually(lambda: _committed(topics, name) == 4, what="the sink's answer")
     assert (tmp_path / "out").read_text() == "1\n2\n3\n2\n3\n"
+
+
+def test_renewing_offsets_disturbs_no_lease_that_runs(
+    connectors: ConnectClient, topics: Topics, worker: Worker, name: str, tmp_path: Path
+) -> None:
+    topics.create(name)
+    topics.produce(name, [b"1"])
+    _create_sink(connectors, name, tmp_path / "out")
+    eventually(lambda: _committed(topics, name) == 2, what="the first offset")
+    runner = worker.herder._cluster.runners.runner(name)
+    assert isinstance(runner, SinkRunner)
+    finish(worker, name)  # so that the next one has all its time
+    eventually(lambda: resting(worker, name), what="rest")
+    topics.produce(name, [b"2"])
+    eventually(lambda: _committed(topics, name) == 4, what="the second offset")
+    before = set(runner._leases._handed)
+    assert before
+    runner.recommit()
+    topics.produce(name, [b"3"])
+    eventually(lambda: _committed(topics, name) == 6, what="the third offset")
+    assert set(runner._leases._handed) == before
+    finish(worker, name)
+    eventually(lambda: resting(worker, name), what="rest")
+    topics.produce(name, [b"4"])
+    eventually(lambda: _committed(topics, name) == 8, what="the last offset")
+    assert (tmp_path / "out").read_text() == "1\n2\n3\n4\n"
+    assert not runner._renewing
 
 
 def test_a_frozen_commit_of_another_sink_holds_nobody_up(

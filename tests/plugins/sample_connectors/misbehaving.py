@@ -1,7 +1,8 @@
 """A source and a sink that misbehave in one callback, in one of many ways.
 
-``misbehave.in`` names the callback: validate, start, task_configs, look, plan, stop or
-alter_offsets of the connector; task.start, task.poll, task.open, task.put, task.flush or task.stop.
+``misbehave.in`` names the callback: validate, exclusive_targets, start, task_configs, look,
+wake_on_news, plan, stop or alter_offsets of the connector; task.start, task.poll, task.has_news,
+task.wake_on_news, task.committed, task.finish, task.open, task.put, task.flush or task.stop.
 What is leaked or forked stays until the file ``misbehave.until`` exists, or for a few minutes.
 """
 
@@ -12,7 +13,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -21,6 +22,7 @@ import pyarrow as pa
 from penstock.runtime import callbacks
 from penstock.sdk import (
     Assignments,
+    ChangedOffset,
     ConfigDef,
     ConfigKey,
     OffsetReader,
@@ -34,9 +36,10 @@ from sample_connectors.scripted_source import KEYS as SOURCE_KEYS
 from sample_connectors.scripted_source import ScriptedSourceConnector, ScriptedSourceTask
 
 IN, HOW, UNTIL = "misbehave.in", "misbehave.how", "misbehave.until"
+WAY_NAMES = "blocks, raises, exits, interrupts, relapses, leaks, forks or prints"
 MISBEHAVIOUR = ConfigDef(
     ConfigKey(IN, default="", doc="The callback."),
-    ConfigKey(HOW, default="", doc="blocks, raises, exits, interrupts, leaks, forks or prints."),
+    ConfigKey(HOW, default="", doc=f"One of {WAY_NAMES}."),
     ConfigKey(UNTIL, default="", doc="The file whose existence ends it."),
 )
 LONGEST_SECONDS = 240.0
@@ -86,6 +89,12 @@ def _first(config: Mapping[str, str]) -> bool:
     return first
 
 
+def _relapse(config: Mapping[str, str]) -> None:
+    """From the second time on."""
+    if not _first(config):
+        _raise(config)
+
+
 def _leak(config: Mapping[str, str]) -> None:
     """Once in a process: memory, files, and threads that are not even daemons."""
     if not _first(config):
@@ -123,6 +132,7 @@ WAYS: Mapping[str, Callable[[Mapping[str, str]], None]] = {
     "raises": _raise,
     "exits": _exit,
     "interrupts": _interrupt,
+    "relapses": _relapse,
     "leaks": _leak,
     "forks": _fork,
     "prints": _print,
@@ -141,6 +151,21 @@ class MisbehavingSourceTask(ScriptedSourceTask):
         misbehave("task.poll", self.all)
         return super().poll()
 
+    def has_news(self) -> bool:
+        misbehave("task.has_news", self.all)
+        return True
+
+    def wake_on_news(self, wake: Callable[[], None]) -> bool:
+        misbehave("task.wake_on_news", self.all)
+        return False
+
+    def committed(self, offsets: Sequence[ChangedOffset]) -> None:
+        misbehave("task.committed", self.all)
+
+    def finish(self) -> Iterable[Sequence[SourceRecord]]:
+        misbehave("task.finish", self.all)
+        return ()
+
     def stop(self) -> None:
         misbehave("task.stop", self.all)
 
@@ -155,6 +180,10 @@ class MisbehavingSourceConnector(ScriptedSourceConnector):
         misbehave("validate", config)
         return ()
 
+    def exclusive_targets(self, config: Mapping[str, str]) -> Mapping[str, str]:
+        misbehave("exclusive_targets", config)
+        return {}
+
     def start(self, config: Mapping[str, str]) -> None:
         misbehave("start", config)
         super().start(config)
@@ -166,6 +195,9 @@ class MisbehavingSourceConnector(ScriptedSourceConnector):
     def look(self, offsets: OffsetReader) -> bool | None:
         misbehave("look", self.config)
         return super().look(offsets)
+
+    def wake_on_news(self, wake: Callable[[], None]) -> None:
+        misbehave("wake_on_news", self.config)
 
     def plan(
         self, offsets: OffsetReader, tasks: Sequence[int]
@@ -179,6 +211,14 @@ class MisbehavingSourceConnector(ScriptedSourceConnector):
     def alter_offsets(self, config: Mapping[str, str], offsets: Any) -> bool:
         misbehave("alter_offsets", config)
         return True
+
+
+class BlockingTargetsSourceConnector(MisbehavingSourceConnector):
+    """A class by itself: one that does not return when asked for its targets is asked only once."""
+
+
+class PrintingTargetsSourceConnector(MisbehavingSourceConnector):
+    """The same."""
 
 
 class MisbehavingSinkTask(CollectingSinkTask):

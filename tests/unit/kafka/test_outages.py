@@ -192,17 +192,20 @@ def test_a_broker_that_the_cluster_has_lost_is_away(known: Outages) -> None:
     assert known.brokers() == [BROKER]
 
 
+@pytest.mark.parametrize("gone", ["", "127.0.0.1:1, "])
 def test_brokers_that_have_all_moved_are_looked_for_where_the_first_were(
-    known: Outages, monkeypatch: pytest.MonkeyPatch
+    known: Outages, monkeypatch: pytest.MonkeyPatch, gone: str
 ) -> None:
-    """Clients know only where they were."""
+    """Clients know only where they were. Any of the first may still be there."""
     reminded: list[bool] = []
     monkeypatch.setattr(outage_watch, "remind_clients", lambda: reminded.append(True))
     cluster = Cluster()
     cluster.brokers = None
     with socket.create_server(("127.0.0.1", 0)) as first:
         watch = OutageWatch(
-            Mock(list_topics=cluster.list_topics), f"127.0.0.1:{first.getsockname()[1]}", known
+            Mock(list_topics=cluster.list_topics),
+            f"{gone}127.0.0.1:{first.getsockname()[1]}",
+            known,
         )
         known.complain(f"127.0.0.1:{free_port()}", "Connection refused")
         watch.look()

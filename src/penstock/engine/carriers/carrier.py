@@ -135,6 +135,10 @@ class Carrier:
         awaited = others or self.closing
         return not awaited or time.monotonic() > self.condemned.deadline
 
+    def holds(self, lease: str) -> bool:
+        """Whether it has a lease, or will get it; not if it has just reported how that ended."""
+        return lease in self.link.book.leases
+
     def condemn(self, culprit: str, seconds: float) -> None:
         """Have it end because of a lease; the others have so many seconds to commit and move."""
         if self.condemned is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -11,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 from pyspark import TaskContext
 
+from penstock.engine.carriers.capacity import ProcessLimits, most_leases
 from penstock.engine.carriers.encryption_choice import encryption
 from penstock.engine.carriers.frames import Message
 from penstock.engine.carriers.holdings import Holdings
@@ -18,15 +18,11 @@ from penstock.engine.carriers.orders import decode_membership
 from penstock.engine.carriers.process import CarrierProcess, Summons, process_memory
 from penstock.engine.carriers.running import RunningLease
 from penstock.engine.lease.lease import Membership
-from penstock.engine.lease.lease_logs import ProcessLog, change_levels, process_log
+from penstock.engine.lease.lease_logs import change_levels, process_log
 
 RESULT = "outcome string"
 ENDED, AGAIN = "ended", "attempted again"
 CONFIRM_SECONDS = 10.0
-HANDLES_PER_LEASE = 24
-"""Descriptors of a lease: a producer, a consumer and an open file; more with more brokers."""
-MOST_LEASES = 400
-"""Each has several threads of its clients."""
 
 Stage = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
@@ -52,7 +48,11 @@ def _attempted_before() -> bool:
 def carried(summons: Summons) -> str:
     """Run the carrier to its end."""
     made: list[Holdings] = []
-    told = Told()
+    told, limits = Told(), ProcessLimits(summons.most_bytes)
+
+    def extras() -> Message:
+        most = most_leases(limits.now(), summons.brokers)
+        return {"log": lines.take(), "vitals": _vitals(most)}
 
     def hold_here(tell: Callable[[], None]) -> Holdings:
         made.append(hold(tell, told))
@@ -63,7 +63,7 @@ def carried(summons: Summons) -> str:
             summons,
             hold_here,
             encrypt=encryption(summons.certificate),
-            extras=lambda: _extras(lines, len(made[0])),
+            extras=extras,
             heed=told.heed,
             memory=process_memory,
         ).run()
@@ -105,20 +105,10 @@ def hold(tell: Callable[[], None], told: Told | None = None) -> Holdings:
     return holdings
 
 
-def _extras(lines: ProcessLog, leases: int) -> Message:
-    return {"log": lines.take(), "vitals": _vitals(leases)}
-
-
-def _vitals(leases: int) -> Message:
+def _vitals(most: int) -> Message:
     return {
         "cpu_seconds": time.process_time(),
         "memory_bytes": process_memory(),
         "threads": threading.active_count(),
-        "room": max(0, _most_leases() - leases),
+        "most": most,
     }
-
-
-def _most_leases() -> int:
-    """How many leases the process may have, by its file handles and threads."""
-    handles, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return min(MOST_LEASES, handles // HANDLES_PER_LEASE)

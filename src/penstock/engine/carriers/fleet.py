@@ -91,8 +91,7 @@ class Fleet:
             self._condemn_unclosed()
             time.sleep(CLOSING_LOOK)
         self._stopping.set()
-        carriers = self._all()
-        for carrier in carriers:
+        for carrier in self._all():
             self._gone(carrier, Cause.CANCELLED, "the worker is stopping")
 
     # What runners call.
@@ -148,7 +147,7 @@ class Fleet:
     def condemn(self, lease: str) -> None:
         """End the carrier of a lease that does not respond; its other leases are moved first."""
         with self._lock:
-            if (carrier := self._carrier_of(lease)) is not None:
+            if (carrier := self._carrier_of(lease)) is not None and carrier.holds(lease):
                 carrier.condemn(lease, MOVING_SECONDS)
 
     def leave_closing(self, lease: str, seconds: float) -> None:
@@ -157,9 +156,10 @@ class Fleet:
         Its carrier is condemned if it has not ended in so many seconds.
         """
         with self._lock:
-            if (carrier := self._carrier_of(lease)) is not None:
-                carrier.closing[lease] = time.monotonic() + seconds
+            carrier = self._carrier_of(lease)
             self.revoke(lease)
+            if carrier is not None and lease in self._ghosts:  # or it has just reported
+                carrier.closing[lease] = time.monotonic() + seconds
 
     def waits(self, lease: str) -> bool:
         """Whether a lease waits for a carrier to start."""

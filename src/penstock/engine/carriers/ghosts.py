@@ -24,6 +24,10 @@ class Ghosts:
     def __init__(self) -> None:
         self._ghosts: dict[str, tuple[str, Mortal]] = {}
 
+    def __contains__(self, lease: str) -> bool:
+        """Whether the lease was given up, and is not known to have ended."""
+        return lease in self._ghosts
+
     def add(self, lease: str, task: str, carrier: Mortal) -> None:
         """A lease of ``task`` was given up, and may still run in ``carrier``."""
         self._ghosts[lease] = task, carrier

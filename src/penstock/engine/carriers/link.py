@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from penstock.engine.carriers.book import Book, News
+from penstock.engine.carriers.capacity import MOST_LEASES
 from penstock.engine.carriers.channel import Channel
 from penstock.engine.carriers.frames import Message
 from penstock.engine.carriers.handshake import Identity
@@ -27,8 +28,8 @@ class Vitals:
     cpu_seconds: float = 0.0
     memory_bytes: int = 0
     threads: int = 0
-    room: int = 1
-    """How many more leases its file handles, threads and memory allow."""
+    most: int = MOST_LEASES
+    """How many leases its file handles, threads and memory allow."""
 
 
 class Link:

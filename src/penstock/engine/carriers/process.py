@@ -57,6 +57,8 @@ class Summons:
     """The worker's, beyond one machine: the connection is then encrypted."""
     most_bytes: int = 0
     """Memory beyond which the process ends itself; 0 for no limit."""
+    brokers: int = 1
+    """How many brokers its clients connect to."""
 
 
 class CarrierProcess:

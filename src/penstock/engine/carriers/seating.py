@@ -34,6 +34,7 @@ class Seating:
         tasks = [ticket.task for ticket in carrier.tickets.values()]
         groups = frozenset(group for task in tasks if (group := self.suspicion.group(task)))
         link = carrier.link
-        room = link.vitals.room if link.bound else 1_000
+        # Counted here: of those that were just placed, the carrier does not know yet.
+        room = max(0, link.vitals.most - len(tasks))
         load = sum(map(self.loads.of, tasks))
         return Seat(link.carrier, carrier.own, link.bound, len(tasks), load, room, groups)

@@ -29,6 +29,7 @@ class Engine:
         standing: Callable[[], Membership | None] = lambda: None,
         *,
         carrier_bytes: int | None = None,
+        brokers: int = 1,
         expecting: Callable[[], bool] = lambda: False,
     ) -> None:
         """``standing`` returns the worker's current membership, which running leases are told.
@@ -37,8 +38,10 @@ class Engine:
         only slot, or an executor of a cluster.
 
         ``carrier_bytes`` is the memory limit of a carrier, 0 for none; None: half of the machine's.
+        On more ``brokers`` fewer leases share a carrier, since their clients take more.
         """
         self._carrier_bytes = half_of_memory() if carrier_bytes is None else carrier_bytes
+        self._brokers = brokers
         self.session = session
         self._standing = standing
         self._hub, self._certificate = _hub(session.settings)
@@ -78,6 +81,7 @@ class Engine:
             link.secret,
             certificate=self._certificate,
             most_bytes=self._carrier_bytes,
+            brokers=self._brokers,
         )
         return CarrierJob(self.session, summons, name, ended)
 

@@ -152,6 +152,9 @@ class RunningTurn:
             self._placed.set()
             try:
                 done = self._ended()
+            except Exception as error:
+                log.exception("the turn's end is not clear")
+                done = TurnDone(0.0, cause=Cause.VANISHED, detail=str(error))
             finally:
                 self._over.set()
                 self._give_back()
@@ -180,11 +183,11 @@ class RunningTurn:
             with self._tagged(spark):
                 outcome = self._turn.run(spark, self._answerer.confirms, self._answerer.question)
             return TurnDone(time.monotonic() - began, outcome)
-        except Exception as error:  # noqa: BLE001 (Spark, and connectors, raise anything)
+        except BaseException as error:  # noqa: BLE001 (Spark, and connectors, raise anything)
             seconds = time.monotonic() - began
             if self._revoked.is_set():
                 return TurnDone(seconds, cause=Cause.CANCELLED)
-            verdict = judged(error, session, spark, lost)
+            verdict = judged(_ordinary(error), session, spark, lost)
             return TurnDone(seconds, None, verdict.error, verdict.cause, verdict.detail)
 
     @contextlib.contextmanager
@@ -197,3 +200,10 @@ class RunningTurn:
         if self._revoked.is_set():  # in case that came before the tag
             raise RuntimeError("the turn was revoked")
         yield
+
+
+def _ordinary(raised: BaseException) -> Exception:
+    """What would end a thread or a process, such as SystemExit, is the connector's as any other."""
+    if isinstance(raised, Exception):
+        return raised
+    return RuntimeError(f"it raised {type(raised).__name__}: {raised}")

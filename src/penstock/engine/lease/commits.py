@@ -48,7 +48,11 @@ class Commits:
         then()
 
     def close(self) -> None:
-        """Wait for the commit in progress, whatever its outcome."""
-        with contextlib.suppress(Exception):
+        """Wait for the commit in progress, whatever its outcome.
+
+        Called when the lease ends anyway: even a SystemExit of the task, which is told of the
+        commit, must not keep it from closing the rest.
+        """
+        with contextlib.suppress(BaseException):
             self.settle()
         self._thread.shutdown()

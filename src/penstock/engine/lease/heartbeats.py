@@ -98,6 +98,8 @@ class Heartbeat:
         self.leases = leases
         """How many leases its carrier runs, this one included."""
         self._thread = threading.get_ident()
+        self._asked_on: int | None = None
+        """The thread on which the task is asked for news just now."""
         self._before: float | None = None
         self._told: deque[int] = deque()
         self._told_at: float | None = None
@@ -136,7 +138,14 @@ class Heartbeat:
         if wake_on_news(self.bell.set):
             self.bell.wait(seconds)
         else:
-            WATCHMAN.nap(has_news, self.bell, seconds)
+            WATCHMAN.nap(lambda: self._asked(has_news), self.bell, seconds)
+
+    def _asked(self, has_news: Callable[[], bool]) -> bool:
+        self._asked_on = threading.get_ident()
+        try:
+            return has_news()
+        finally:
+            self._asked_on = None
 
     def orphan(self) -> None:
         """End uncommitted, and wake whatever waits for *finish*."""
@@ -193,5 +202,5 @@ class Heartbeat:
             return 0.0
 
     def _where(self) -> str:
-        frame = sys._current_frames().get(self._thread)
+        frame = sys._current_frames().get(self._asked_on or self._thread)
         return "".join(traceback.format_stack(frame)[-6:]) if frame else ""

@@ -52,9 +52,13 @@ class FileEvents:
             self._armed.setdefault(watch, set()).add(ring)
             return int(watch)
 
-    def armed(self, watch: int) -> bool:
-        """Whether the file has not changed since."""
-        return watch in self._armed
+    def armed(self, watch: int, ring: Ring) -> bool:
+        """Whether ``ring`` is still to be called: the file has not changed since.
+
+        The system gives the same numbers again once the thread has ended, so that another file may
+        have this one by now.
+        """
+        return ring in self._armed.get(watch, ())
 
     def disarm(self, watch: int, ring: Ring) -> None:
         """Do not call ``ring`` any more; it may be called just now."""
@@ -109,7 +113,7 @@ class FileBell:
 
     def arm(self, ring: Ring) -> bool:
         """Ring at the next change; whether that will happen. Costs nothing until it has rung."""
-        if self._rung is not None and self._rung[1] == ring and self._events.armed(self._rung[0]):
+        if self.armed and self._rung is not None and self._rung[1] == ring:
             return True
         self.close()
         self._told = self._told or tells_changes(self._path)
@@ -120,7 +124,7 @@ class FileBell:
     @property
     def armed(self) -> bool:
         """Whether it will ring."""
-        return self._rung is not None and self._events.armed(self._rung[0])
+        return self._rung is not None and self._events.armed(*self._rung)
 
     def close(self) -> None:
         """Ring no more."""

@@ -93,6 +93,8 @@ class Cluster:
             log.info("this worker is now the leader")
             self._settle_all()
             self.rebalances.end()
+        else:  # deposed meanwhile, perhaps just before it became able to write
+            self.leadership.resign()
 
     def lead_again(self) -> None:
         """This worker's last write as the leader failed: take over again, if it still is."""

@@ -195,6 +195,6 @@ def _guarded(step: Callable[[], Next], runner: Runnable) -> Next:
     with about(runner.name):
         try:
             return step()
-        except Exception:
+        except BaseException:  # SystemExit too: it would end one of our threads without a word
             log.exception("an unexpected error in the connector's loop; trying again")
             return Next(delay=1.0)

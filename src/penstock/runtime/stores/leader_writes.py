@@ -112,7 +112,7 @@ class LeaderWrites:
     def write(self, records: Sequence[Record]) -> None:
         """Write these, all or nothing; returns once they are read back. RequestError if they were
         not written, or if Kafka does not say."""
-        if (failure := self._attempt(records)) is not None:
+        if (failure := self._attempt(records, self._term)) is not None:
             raise _answer(failure.fault) from failure.fault
         self.read_back(self._log)
 
@@ -124,7 +124,7 @@ class LeaderWrites:
         term, deadline = self._term, time.monotonic() + CHANGE_SECONDS
         while True:
             self._await_ability(term, deadline)
-            failure = self._attempt(records)
+            failure = self._attempt(records, term)
             if failure is None or self._was_made(failure, deadline):
                 return self.read_back(self._log)
             fault = failure.fault
@@ -151,11 +151,15 @@ class LeaderWrites:
                 max(0.0, deadline - time.monotonic()),
             )
 
-    def _attempt(self, records: Sequence[Record]) -> Failure | None:
-        """None if all is committed."""
+    def _attempt(self, records: Sequence[Record], term: object | None) -> Failure | None:
+        """None if all is committed.
+
+        Another leader may have changed the same between two terms of this worker: what was
+        decided in the former must not be written in the latter.
+        """
         with self._writing:
             producer = self._producer
-            if producer is None:
+            if producer is None or self._term is not term:
                 raise Conflict(NO_LEADER)
             try:
                 self._commit(producer, records)

@@ -134,7 +134,7 @@ class ThreadIntake(Intake):
         self._backoff = Backoff(config)
         self._made = made
         self._most_rows = most_rows
-        self._items: deque[Item | Exception] = deque()
+        self._items: deque[Item | BaseException] = deque()
         self._pulled = self._pulled_bytes = 0
         self._taken = self._taken_bytes = 0
         self._room = threading.Event()
@@ -176,7 +176,7 @@ class ThreadIntake(Intake):
         if not self._items or isinstance(self._items[0], SourceRecord):
             return None
         item = self._items.popleft()
-        if isinstance(item, Exception):
+        if isinstance(item, BaseException):
             self._raised = True
             raise item
         assert isinstance(item, SourceBatch)  # noqa: S101 (narrows the type)
@@ -203,7 +203,7 @@ class ThreadIntake(Intake):
             try:
                 iterator = self._open() if iterator is None else iterator
                 self._pull(iterator)
-            except Exception as error:  # noqa: BLE001 (poll raises it, in the lease's thread)
+            except BaseException as error:  # noqa: BLE001 (poll raises it: SystemExit too)
                 self._hand_over(error)
         self._rest()
 
@@ -231,7 +231,7 @@ class ThreadIntake(Intake):
         self.busy = False
         self._arrived.set()
 
-    def _hand_over(self, error: Exception) -> None:
+    def _hand_over(self, error: BaseException) -> None:
         """Wait until it was raised and another poll came: then the iterator may be asked again."""
         self._resumed.clear()
         self._items.append(error)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 
 from penstock.engine.carriers import carrier as carrier_module
 from penstock.engine.carriers import fleet as fleet_module
+from penstock.engine.carriers import link as link_module
 from penstock.engine.carriers.carrier import Cause
+from penstock.engine.carriers.link import Vitals
 from played_carriers import PlayedFleet
 from waiting import eventually
 
@@ -30,6 +33,17 @@ def test_light_leases_share_one_carrier(played: PlayedFleet) -> None:
         played.fleet.finish(f"l{number}")
     eventually(lambda: set(played.reports.values()) == {"finished"} and len(played.reports) == 50)
     assert played.losses == {}
+
+
+def test_of_many_at_once_none_goes_where_there_is_no_room(
+    played: PlayedFleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A carrier does not know yet what it was just given: room is counted by who gives it."""
+    monkeypatch.setattr(link_module, "Vitals", partial(Vitals, most=20))
+    for number in range(50):
+        played.run(f"l{number}")
+    eventually(lambda: len(played.progress) == 50)
+    assert sorted(len(carrier.tasks) for carrier in played.fleet.seen()) == [10, 20, 20]
 
 
 def test_the_next_lease_of_a_task_goes_where_its_last_one_committed(played: PlayedFleet) -> None:
@@ -155,6 +169,27 @@ def test_a_lease_that_does_not_close_in_time_is_left_behind(played: PlayedFleet)
     eventually(lambda: played.reports == {"other": "finished"})
     played.fleet.tick()
     assert (played.losses, played.jobs[0].cancelled) == ({}, True)
+
+
+@pytest.mark.parametrize("how", ["leave_closing", "condemn"])
+def test_a_lease_that_has_reported_in_that_moment_is_held_against_no_carrier(
+    played: PlayedFleet, how: str
+) -> None:
+    """Its report is in the book, and the fleet is about to hear of it."""
+    played.run("ends")
+    played.run("other")
+    eventually(lambda: len(played.progress) == 2)
+    carrier = played.jobs[0]
+    report = {"number": 1_000, "heard": 1_000, "held": {"other": {}}, "reports": {"ends": "done"}}
+    carrier.link.book.hear({**report, "asking": []})
+    if how == "condemn":
+        played.fleet.condemn("ends")
+    else:
+        played.fleet.leave_closing("ends", -1.0)
+    played.fleet.tick()
+    played.fleet.tick()
+    assert played.fleet._carriers[carrier.link.carrier].condemned is None
+    assert not carrier.cancelled
 
 
 def test_a_condemned_carrier_waits_for_what_closes_in_it(played: PlayedFleet) -> None:

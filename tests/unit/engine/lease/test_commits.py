@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 
 import pytest
@@ -71,6 +72,14 @@ def test_closing_is_quiet_about_what_is_not() -> None:
     commits.begin(_fail, lambda: done.append("never"))
     commits.close()
     assert done == []
+
+
+def test_closing_is_quiet_about_a_task_that_would_end_its_thread() -> None:
+    commits = Commits()
+    commits.begin(lambda: None, sys.exit)
+    commits.close()
+    with pytest.raises(RuntimeError, match="after shutdown"):
+        commits.begin(lambda: None, lambda: None)
 
 
 def _wait(event: threading.Event) -> None:

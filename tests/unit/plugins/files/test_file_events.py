@@ -49,10 +49,10 @@ def test_it_rings_once_for_the_next_change(events: FileEvents, file: Path) -> No
     rung = threading.Semaphore(0)
     watch = events.arm(str(file), rung.release)
     assert watch is not None
-    assert events.armed(watch)
+    assert events.armed(watch, rung.release)
     append(file, "a line\n")
     assert rung.acquire(timeout=WITHIN)
-    assert not events.armed(watch)
+    assert not events.armed(watch, rung.release)
     append(file, "another\n")
     other = threading.Event()
     events.arm(str(file), other.set)
@@ -127,6 +127,26 @@ def test_a_bell_costs_nothing_until_it_has_rung(events: FileEvents, file: Path) 
     assert bell.arm(rung.set)
     bell.close()
     assert not events._armed
+
+
+def test_a_number_that_another_file_has_now_is_no_watch(
+    events: FileEvents, file: Path, tmp_path: Path
+) -> None:
+    bell, rung = FileBell(str(file), events), threading.Event()
+    assert bell.arm(rung.set)
+    known = bell._rung
+    append(file, "a line\n")
+    assert rung.wait(WITHIN)
+    eventually(lambda: events._descriptor is None)  # its numbers begin again
+    (other := tmp_path / "other.txt").write_text("")
+    watch = events.arm(str(other), threading.Event().set)
+    assert known is not None
+    assert watch == known[0]
+    rung.clear()
+    assert not bell.armed
+    assert bell.arm(rung.set)
+    append(file, "another\n")
+    assert rung.wait(WITHIN)
 
 
 def test_where_the_system_does_not_tell_nothing_is_relied_on(

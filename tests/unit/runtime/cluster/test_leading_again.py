@@ -214,6 +214,39 @@ def test_a_change_of_a_worker_that_leads_no_more_is_refused(
     assert producer.commits == 1
 
 
+def test_a_change_is_not_made_in_another_term_of_the_same_worker(
+    store: ConfigStore, producer: Producer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another leader may have changed the same connector in between."""
+    writes = store._writes
+
+    def in_another_term(*_: object) -> None:
+        if producer.commits:
+            store.resign()
+            store.lead()
+
+    monkeypatch.setattr(writes, "_await_ability", in_another_term)
+    producer.fault, producer.times = OutcomeUnknown("timed out"), 1
+    error = refused(store)
+    assert (type(error), str(error)) == (Conflict, NO_LEADER)
+    assert producer.commits == 1
+
+
+def test_a_worker_that_is_deposed_while_it_takes_over_cannot_write(
+    store: ConfigStore, leadership: Leading, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    take_over = leadership.take_over
+
+    def deposed_first() -> None:
+        cluster.deposed()
+        take_over()
+
+    monkeypatch.setattr(leadership, "take_over", deposed_first)
+    cluster._work.submit(cluster._lead).result(20)
+    assert not cluster.leading
+    assert not store.leads()
+
+
 def test_what_kafka_never_takes_leaves_the_leader_as_able_as_it_was(
     store: ConfigStore, producer: Producer, leadership: Leading, cluster: Cluster
 ) -> None:

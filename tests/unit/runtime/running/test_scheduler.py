@@ -145,11 +145,12 @@ def test_a_later_waking_of_a_busy_runner_yields_to_its_own_plan(scheduler: Sched
     eventually(lambda: runner.looks >= 2, within=20)
 
 
+@pytest.mark.parametrize("error", [RuntimeError, SystemExit, KeyboardInterrupt])
 def test_a_stumble_ends_neither_its_own_loop_nor_anothers(
-    scheduler: Scheduler, caplog: pytest.LogCaptureFixture
+    scheduler: Scheduler, caplog: pytest.LogCaptureFixture, error: type[BaseException]
 ) -> None:
     def stumble() -> Next:
-        raise RuntimeError("a defect")
+        raise error("a defect")
 
     in_look, in_turn = Recorder(look=stumble), Recorder(look=lambda: TURN, turn=stumble)
     other = Recorder(look=lambda: Next(delay=0.01))

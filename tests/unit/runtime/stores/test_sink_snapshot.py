@@ -20,6 +20,7 @@ from penstock.kafka.partition_offsets import Answers
 from penstock.kafka.topics import PartitionId
 from penstock.runtime.config.worker_rules import Rules
 from penstock.runtime.plugins import Plugin, Plugins
+from penstock.runtime.running import sink_runner
 from penstock.runtime.running.scheduler import TURN
 from penstock.runtime.running.sink_runner import SinkRunner
 from penstock.runtime.states import State
@@ -293,3 +294,34 @@ def test_a_forbidden_partition_fails_its_task_alone(kafka: FakeKafka, runner: Si
     assert "Not allowed to see topic b" in trace
     status = runner.context.statuses.put_task.call_args.args[2]  # type: ignore[attr-defined]  # a Mock
     assert status.state is State.FAILED
+
+
+def test_offsets_that_are_renewed_while_a_lease_runs_are_committed_by_the_next_one(
+    kafka: FakeKafka, runner: SinkRunner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever else wrote them would fence the lease that runs."""
+    monkeypatch.setattr(sink_runner, "SinkWrites", writes := MagicMock())
+    kafka.topic("a", (0, 9), (0, 9))
+    kafka.committed = {("a", 0): (4, "")}
+    first, second = leases(runner)
+    assert first.uncommitted_starts == second.uncommitted_starts == frozenset()
+    runner._leases.hand_over(first)
+    runner.recommit()
+    assert not writes.called
+    assert runner.context.engine.fleet.method_calls == []  # type: ignore[attr-defined]  # a Mock
+    renewing = [lease.uncommitted_starts for lease in leases(runner)]
+    assert frozenset().union(*renewing) == {("a", 0), ("a", 1)}
+    assert [lease.uncommitted_starts for lease in leases(runner)] == [frozenset()] * 2
+
+
+def test_offsets_are_renewed_at_once_while_no_lease_runs(
+    kafka: FakeKafka, runner: SinkRunner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sink_runner, "SinkWrites", writes := MagicMock())
+    kafka.topic("a", (0, 9), (0, 9))
+    kafka.committed = {("a", 0): (4, "")}
+    plan(runner)
+    runner.context.sink_groups.named.return_value = runner.group  # type: ignore[attr-defined]  # a Mock
+    runner.recommit()
+    writes.return_value.write.assert_called_once_with(kafka.committed)
+    assert not runner._renewing

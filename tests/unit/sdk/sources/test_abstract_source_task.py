@@ -44,7 +44,7 @@ class Numbers(SourceIterator):
     def __init__(self, entry: OffsetManagerEntry, values: list[Any]) -> None:
         self.entry, self.values = entry, values
         self.asked = 0
-        self.errors: list[Exception] = []
+        self.errors: list[BaseException] = []
 
     def has_next(self) -> bool:
         self.asked += 1
@@ -212,6 +212,24 @@ def test_any_other_error_reaches_the_worker(task: Any) -> None:
     task.iterator.errors.append(UserError("the bucket is gone"))
     with pytest.raises(UserError, match="the bucket is gone"):
         eventually(task.poll)
+
+
+def test_what_would_end_the_iterators_thread_reaches_the_worker(task: Any) -> None:
+    """Or it would have no thread any more, and be silent for ever."""
+    task.values = []
+    task.start(PROPS, OffsetReader())
+    task.poll()
+    task.iterator.errors = [SystemExit("on request")]
+    told: list[BaseException] = []
+
+    def raised() -> bool:
+        try:
+            task.poll()
+        except SystemExit as error:
+            told.append(error)
+        return bool(told)
+
+    eventually(raised, within=10)
 
 
 def test_the_manager_knows_what_was_made_and_what_is_committed(task: Any) -> None:

@@ -1,4 +1,4 @@
-"""The memory limit with which carriers are started."""
+"""The limits with which carriers are started."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ def test_the_limit_reaches_the_carrier(
 ) -> None:
     jobs: list[Any] = []
     monkeypatch.setattr(engine_module, "CarrierJob", lambda *args: jobs.append(args))
-    engine = Engine(LazySession(SparkSettings(tmp_path)), carrier_bytes=given)
+    engine = Engine(LazySession(SparkSettings(tmp_path)), carrier_bytes=given, brokers=3)
     try:
         engine._launch(Mock(carrier="c", secret="s"), "shared carrier 1", Mock())
     finally:
         engine.stop()
     [(_, summons, _, _)] = jobs
     assert summons.most_bytes == used
+    assert summons.brokers == 3
