@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final
 
 from penstock.sdk.config import ConfigDef, ConfigKey, Importance, Type
@@ -54,6 +54,8 @@ UNUSED: Final[Mapping[str, str]] = {
     "azure.blob.fetch.buffer.size": "see ring.buffer.size.",
     "aws.s3.part.size.bytes": "objects above 8 MB are uploaded in parts of 8 MB.",
     "kafka.retry.backoff.ms": "storage that does not answer is asked again until it does.",
+    "file.name.timestamp.timezone": "names are read here, and not made.",
+    "file.name.timestamp.source": "names are read here, and not made.",
     "schema.registry.url": "set key.converter.schema.registry.url and "
     "value.converter.schema.registry.url where a converter needs one.",
 }
@@ -77,6 +79,8 @@ UNUSED_BY_SOURCES: Final = ConfigDef(
     _unused("aws.s3.fetch.buffer.size"),
     _unused("azure.blob.fetch.page.size"),
     _unused("azure.blob.fetch.buffer.size"),
+    _unused("file.name.timestamp.timezone", Type.STRING),
+    _unused("file.name.timestamp.source", Type.STRING),
     _unused("schema.registry.url", Type.STRING),
 )
 UNUSED_BY_SINKS: Final = ConfigDef(
@@ -100,12 +104,11 @@ def refused_keys(config: Mapping[str, str]) -> list[tuple[str, str]]:
     return found
 
 
-def warn_of_unused(config: Mapping[str, str]) -> Sequence[str]:
-    """Log which keys in ``config`` have no effect, and why; those keys."""
-    found = [key for key in UNUSED if config.get(key)]
-    for key in found:
-        log.warning("%s has no effect: %s", key, UNUSED[key])
-    return found
+def warn_of_unused(config: Mapping[str, str], unused: ConfigDef) -> None:
+    """Log which of the keys that have no effect are set, and why."""
+    for name in unused.names():
+        if config.get(name):
+            log.warning("%s has no effect: %s", name, UNUSED[name])
 
 
 def provider_name(text: str) -> str:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from penstock import __version__
 from penstock.plugins.files.file_jail import ROOTS, Jail
-from penstock.plugins.objects.aiven_keys import warn_of_unused
+from penstock.plugins.objects.aiven_keys import UNUSED_BY_SINKS, warn_of_unused
 from penstock.plugins.objects.sink_config import (
     FORMAT,
     OBJECT_SINK_CONFIG,
@@ -58,7 +58,7 @@ class ObjectSinkConnector(SinkConnector):
     def start(self, config: Mapping[str, str]) -> None:
         open_storage(config)
         SinkSettings.of(config)
-        warn_of_unused(config)
+        warn_of_unused(config, UNUSED_BY_SINKS)
         super().start(config)
 
     def alter_offsets(

@@ -256,6 +256,8 @@ def test_an_encryption_that_s3_does_not_have() -> None:
         (ObjectSourceConnector, "ring.buffer.size"),
         (ObjectSourceConnector, "azure.blob.fetch.page.size"),
         (ObjectSourceConnector, "azure.blob.fetch.buffer.size"),
+        (ObjectSourceConnector, "file.name.timestamp.timezone"),
+        (ObjectSourceConnector, "file.name.timestamp.source"),
         (ObjectSourceConnector, "schema.registry.url"),
         (ObjectSinkConnector, "aws.s3.part.size.bytes"),
         (ObjectSinkConnector, "kafka.retry.backoff.ms"),
