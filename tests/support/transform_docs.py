@@ -47,8 +47,9 @@ after it. With
 DIFFERENCES = """\
 ## Where results differ from Kafka Connect's
 
-Every transform is compared with the one of Kafka Connect 4.3.1, on records with and without
-schemas, with nulls, and mixed (`tests/integration/differential/test_transforms_differential.py`).
+All transforms and predicates are compared with those of Kafka Connect 4.3.1, on records with and
+without schemas, with nulls, and mixed
+(`tests/integration/differential/test_transforms_differential.py`).
 They differ only in this:
 
 | where | difference |

@@ -7,13 +7,26 @@ from typing import Any, Final
 
 from penstock.sdk.config import invalid_value
 
-_NAMED: Final = re.compile(r"(?<!\\)((?:\\\\)*)\(\?<([A-Za-z][A-Za-z0-9]*)>")
+_NAME: Final = "([A-Za-z][A-Za-z0-9]*)"
+_JAVAS: Final = re.compile(
+    rf"\\Q(.*?)(?:\\E|\Z)|\\k<{_NAME}>|\(\?<{_NAME}>|\\.",
+    re.DOTALL,
+)
 _REFERENCE: Final = re.compile(r"\\(.)|\$(\d+)|\$\{([A-Za-z][A-Za-z0-9]*)\}|(\$|\\$)", re.DOTALL)
 
 
 def compiled(pattern: str) -> re.Pattern[str]:
-    """A pattern written for Java; named groups are spelled otherwise in Python."""
-    return re.compile(_NAMED.sub(r"\1(?P<\2>", pattern))
+    """A pattern written for Java; quoted text and named groups are spelled otherwise in Python."""
+    return re.compile(_JAVAS.sub(_in_python, pattern))
+
+
+def _in_python(found: re.Match[str]) -> str:
+    quoted, used, named = found.groups()
+    if quoted is not None:
+        return re.escape(quoted)
+    if used or named:
+        return f"(?P={used})" if used else f"(?P<{named}>"
+    return found[0]
 
 
 def java_regex(name: str, value: Any) -> None:

@@ -1,7 +1,8 @@
 """What authors of connectors, converters, transforms and predicates import.
 
 Everything here is public and stays: names are added, never changed. Modules below this one may
-hold more than is listed here; that is not public.
+hold more than is listed here; that is not public, except in ``penstock.sdk.testing`` and
+``penstock.sdk.databases``.
 
 A name is loaded when it is first used: commands that only need the errors do without PyArrow.
 """

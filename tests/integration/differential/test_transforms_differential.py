@@ -41,5 +41,12 @@ def test_every_transform_is_in_the_catalogue() -> None:
     assert tried == built_in - {class_name(SparkSql)}, "Kafka Connect has no SparkSql"
 
 
+def test_every_predicate_is_in_the_catalogue_negated_and_not() -> None:
+    tried = {(case.to_json()["predicate"], case.negate) for case in catalogue() if case.predicate}
+    built_in = {plugin.class_name for plugin in Plugins().predicates if _ours(plugin.cls)}
+    assert len(built_in) == 3
+    assert tried == {(name, negate) for name in built_in for negate in (False, True)}
+
+
 def _ours(cls: type) -> bool:
     return cls.__module__.startswith("penstock.")

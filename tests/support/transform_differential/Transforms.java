@@ -4,10 +4,14 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.File;
+import java.lang.reflect.Constructor;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.Map;
+import java.util.function.Function;
+import org.apache.kafka.common.internals.Plugin;
+import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.record.TimestampType;
 import org.apache.kafka.connect.connector.ConnectRecord;
 import org.apache.kafka.connect.data.Schema;
@@ -15,10 +19,13 @@ import org.apache.kafka.connect.data.SchemaAndValue;
 import org.apache.kafka.connect.header.ConnectHeaders;
 import org.apache.kafka.connect.header.Header;
 import org.apache.kafka.connect.json.JsonConverter;
+import org.apache.kafka.connect.runtime.TransformationStage;
+import org.apache.kafka.connect.runtime.isolation.LoaderSwap;
 import org.apache.kafka.connect.sink.SinkRecord;
 import org.apache.kafka.connect.source.SourceRecord;
 import org.apache.kafka.connect.storage.SimpleHeaderConverter;
 import org.apache.kafka.connect.transforms.Transformation;
+import org.apache.kafka.connect.transforms.predicates.Predicate;
 
 /** Reads cases from a file of JSON, applies Kafka Connect's own transforms, and prints what they answer. */
 public class Transforms {
@@ -47,27 +54,50 @@ public class Transforms {
 
     static JsonNode answer(JsonNode one) {
         ArrayNode rows = NODES.arrayNode();
-        Transformation transform;
+        TransformationStage stage;
         try {
-            transform = configured(one);
+            stage = stage(one);
         } catch (Exception error) {
             return NODES.objectNode().put("refused", error.toString());
         }
         for (int row = 0; row < one.get("rows").size(); row++) {
-            rows.add(row(transform, one, row));
+            rows.add(row(stage, one, row));
         }
         return rows;
     }
 
+    /** As a worker makes one of a configuration; it applies the transform where the predicate says so. */
     @SuppressWarnings({"unchecked", "rawtypes"})
-    static Transformation configured(JsonNode one) throws Exception {
-        Transformation made =
-            (Transformation) Class.forName(one.get("class").asText()).getDeclaredConstructor().newInstance();
-        made.configure(JSON.convertValue(one.get("config"), Map.class));
-        return made;
+    static TransformationStage stage(JsonNode one) throws Exception {
+        Transformation transform = (Transformation) made(one.get("class"));
+        transform.configure(JSON.convertValue(one.get("config"), Map.class));
+        Function<ClassLoader, LoaderSwap> swap = loader -> new LoaderSwap(loader);
+        if (one.get("predicate").isNull()) {
+            Constructor<TransformationStage> plain = TransformationStage.class.getDeclaredConstructor(
+                Plugin.class, String.class, String.class, Function.class);
+            plain.setAccessible(true);
+            return plain.newInstance(plugin(transform), "t", "1", swap);
+        }
+        Predicate predicate = (Predicate) made(one.get("predicate"));
+        predicate.configure(JSON.convertValue(one.get("predicateConfig"), Map.class));
+        Constructor<TransformationStage> chosen = TransformationStage.class.getDeclaredConstructor(
+            Plugin.class, String.class, String.class, boolean.class, Plugin.class, String.class, String.class,
+            Function.class);
+        chosen.setAccessible(true);
+        return chosen.newInstance(plugin(predicate), "p", "1", one.get("negate").asBoolean(),
+            plugin(transform), "t", "1", swap);
     }
 
-    static JsonNode row(Transformation transform, JsonNode one, int row) {
+    static Object made(JsonNode name) throws Exception {
+        return Class.forName(name.asText()).getDeclaredConstructor().newInstance();
+    }
+
+    static <T> Plugin<T> plugin(T instance) {
+        return Plugin.wrapInstance(instance, (Metrics) null, "transform");
+    }
+
+    @SuppressWarnings({"unchecked", "rawtypes"})
+    static JsonNode row(TransformationStage stage, JsonNode one, int row) {
         ConnectRecord record;
         try {
             record = record(one, row);
@@ -75,7 +105,7 @@ public class Transforms {
             return NODES.objectNode().put("unreadable", error.toString());
         }
         try {
-            record = (ConnectRecord) transform.apply(record);
+            record = stage.apply(record);
         } catch (Exception error) {
             return NODES.objectNode().put("error", error.toString());
         }

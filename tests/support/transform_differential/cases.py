@@ -1,4 +1,4 @@
-"""A case: a transform with its configuration, and records of one schema to apply it to."""
+"""A case: a transform, perhaps with a predicate, and records of one schema to apply it to."""
 
 from __future__ import annotations
 
@@ -26,12 +26,18 @@ class Case:
     timestamps: Sequence[int | None] = (STAMP,)
     partitions: Sequence[int | None] = (3,)
     headers: Sequence[list[tuple[str, str | None]]] = field(default_factory=lambda: ([],))
+    predicate: str | None = None
+    predicate_config: dict[str, str] = field(default_factory=dict)
+    negate: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """As the Java program reads it."""
         return {
             "class": f"{PACKAGE}.{self.transform}",
             "config": self.config,
+            "predicate": self.predicate and f"{PACKAGE}.predicates.{self.predicate}",
+            "predicateConfig": self.predicate_config,
+            "negate": self.negate,
             "sink": self.sink,
             "keySchema": self.key_schema,
             "valueSchema": self.value_schema,

@@ -95,4 +95,8 @@ KNOWN = (
         "A pattern that cannot be used is refused when the connector is configured, and not "
         "record by record.",
     ),
+    Known(
+        ("TopicNameMatches {'pattern': '*p{*",),
+        "Classes of characters by their names in Unicode or POSIX, such as \\p{Lu}, are refused.",
+    ),
 )

@@ -41,18 +41,30 @@ def theirs(cases: Sequence[Case], java: Java, class_path: str, folder: Path) -> 
 
 def ours(case: Case, plugins: Plugins) -> Any:
     """What Penstock answers, in the same form."""
-    plugin = plugins.transform(case.to_json()["class"])
-    assert plugin is not None, case.transform
-    transform = plugin.cls()
     try:
-        transform.configure(case.config)
+        step = _step(case, plugins)
     except ConfigError as error:
         return {"refused": str(error)}
     rows: list[Any] = [{"dropped": True}] * len(case.values)
-    for part in _applied(Predicated(transform), Part.whole(_batch(case)), rows):
+    for part in _applied(step, Part.whole(_batch(case)), rows):
         for place, shown in zip(part.places.tolist(), _shown(part.batch), strict=True):
             rows[place] = shown
     return rows
+
+
+def _step(case: Case, plugins: Plugins) -> Predicated:
+    told = case.to_json()
+    plugin = plugins.transform(told["class"])
+    assert plugin is not None, case.transform
+    transform = plugin.cls()
+    transform.configure(case.config)
+    if case.predicate is None:
+        return Predicated(transform)
+    chosen = plugins.predicate(told["predicate"])
+    assert chosen is not None, case.predicate
+    predicate = chosen.cls()
+    predicate.configure(case.predicate_config)
+    return Predicated(transform, predicate, case.negate)
 
 
 def _applied(step: Predicated, part: Part, rows: list[Any]) -> list[Part]:

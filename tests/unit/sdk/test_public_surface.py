@@ -112,6 +112,25 @@ def test_the_public_surface() -> None:
     assert all(hasattr(sdk, name) for name in PUBLIC)
 
 
+def test_the_public_surface_for_databases() -> None:
+    names = [
+        "Column",
+        "Conversion",
+        "Database",
+        "Dialect",
+        "GROUP",
+        "Relation",
+        "Session",
+        "TableId",
+        "TypeOptions",
+        "as_is",
+        "as_subquery",
+        "quote",
+    ]
+    found = import_module("penstock.sdk.databases")
+    assert all(hasattr(found, name) for name in names)
+
+
 def test_a_name_means_one_thing() -> None:
     """Names are looked up in one module after the other, the first one counts."""
     for module in sdk._MODULES:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from penstock.plugins.databases.jdbc_url import Database
+from penstock.sdk.databases import Database
 from penstock.sdk.errors import PenstockError, RetriableError, UserError
 
 _PASSING: Final = ("08", "40", "53", "55", "57")

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from penstock.plugins.databases.columns import TableId
 from penstock.plugins.databases.table_offsets import (
     INCREMENTING,
     RANGE,
@@ -22,6 +21,7 @@ from penstock.plugins.databases.table_offsets import (
     known_partition,
     table_partition,
 )
+from penstock.sdk.databases import TableId
 from penstock.sdk.offsets import ChangedOffset, OffsetReader, SourceOffset, SourcePartition
 
 WORTH_IT: Final = 200_000

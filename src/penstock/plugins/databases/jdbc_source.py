@@ -9,11 +9,9 @@ from typing import ClassVar
 
 from penstock import __version__
 from penstock.plugins.databases import source_config as keys
-from penstock.plugins.databases.columns import TableId
 from penstock.plugins.databases.first_load import LoadRange, Merge, load_of, without_loads
 from penstock.plugins.databases.jdbc_source_task import JdbcSourceTask
 from penstock.plugins.databases.jdbc_url import URL
-from penstock.plugins.databases.sessions import Session
 from penstock.plugins.databases.source_settings import SourceSettings
 from penstock.plugins.databases.table_offsets import PARTITION_KEYS, check_alteration
 from penstock.plugins.databases.table_share import TABLES, Work, to_text
@@ -21,6 +19,7 @@ from penstock.plugins.files.file_jail import ROOTS
 from penstock.sdk.checked import objections
 from penstock.sdk.config import ConfigDef
 from penstock.sdk.connectors import SourceConnector
+from penstock.sdk.databases import TableId
 from penstock.sdk.errors import PenstockError
 from penstock.sdk.offsets import ChangedOffset, OffsetReader, SourceOffset, SourcePartition
 from penstock.sdk.tasks import SourceTask
@@ -62,7 +61,7 @@ class JdbcSourceConnector(SourceConnector):
     def start(self, config: Mapping[str, str]) -> None:
         self._settings = SourceSettings.of(config)
         self._config = dict(config)
-        self._session = Session(self._settings.database)
+        self._session = self._settings.session()
         self._tables: list[TableId] = []
         self._listed_at = self._looked_at = float("-inf")
         self._told: list[str] = []

@@ -8,7 +8,6 @@ from typing import ClassVar, Final
 
 from penstock.plugins.databases import source_config as keys
 from penstock.plugins.databases.relation_reader import RelationReader
-from penstock.plugins.databases.sessions import Session
 from penstock.plugins.databases.source_settings import SourceSettings
 from penstock.plugins.databases.table_share import TABLES, Work, from_text
 from penstock.sdk.batches import SourceBatch, offsets_only
@@ -37,7 +36,7 @@ class JdbcSourceTask(SourceTask):
 
     def start(self, config: Mapping[str, str], offsets: OffsetReader) -> None:
         self._settings = SourceSettings.of(config)
-        self._session = Session(self._settings.database)
+        self._session = self._settings.session()
         self._offsets = {canonical(p): (p, o) for p, o in offsets}
         self._share = config.get(TABLES)
         self._rows_set = keys.BATCH_ROWS in config

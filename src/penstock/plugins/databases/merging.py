@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from penstock.plugins.databases.postgres_types import quote
 from penstock.plugins.databases.write_session import BATCH
 from penstock.plugins.databases.written_rows import DELETED, Rows
+from penstock.sdk.databases import quote
 
 
 def statements(

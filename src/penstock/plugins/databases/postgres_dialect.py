@@ -8,11 +8,19 @@ from zoneinfo import ZoneInfo
 
 import pyarrow as pa
 
-from penstock.plugins.databases.columns import Column, Relation, TableId
 from penstock.plugins.databases.database_errors import talking_to
-from penstock.plugins.databases.dialect import Dialect, as_subquery, quoted_table
 from penstock.plugins.databases.postgres_types import PostgresType, postgres_column
-from penstock.plugins.databases.sessions import Session
+from penstock.plugins.databases.postgres_url import postgresql
+from penstock.sdk.databases import (
+    Column,
+    Database,
+    Dialect,
+    Relation,
+    Session,
+    TableId,
+    as_subquery,
+    quote,
+)
 
 _TABLES: Final = """
 SELECT n.nspname::text AS schema, c.relname::text AS name
@@ -47,10 +55,28 @@ _DAY_MICROS: Final = 86_400_000_000
 ROWS_A_PAGE: Final = 60
 
 
+LOCK_TIMEOUT: Final = "5s"
+"""How long to wait for a lock on a table: no longer than a task may take to stop."""
+
+
 class PostgresDialect(Dialect):
     """PostgreSQL 10 and later."""
 
-    times: ClassVar[bool] = True
+    time_types: ClassVar[tuple[str, ...]] = ("timestamp", "timestamptz", "date")
+    count_types: ClassVar[tuple[str, ...]] = ("int2", "int4", "int8")
+
+    @classmethod
+    def database(cls, rest: str, user: str | None, password: str | None) -> Database:
+        return postgresql(rest, user, password)
+
+    @classmethod
+    def connect(cls, database: Database) -> Any:
+        from adbc_driver_postgresql import dbapi
+
+        connection = dbapi.connect(database.uri, autocommit=True)
+        with connection.cursor() as cursor:
+            cursor.execute(f"SET lock_timeout = '{LOCK_TIMEOUT}'")
+        return connection
 
     def parameter(self, number: int) -> str:
         return f"${number}"
@@ -67,7 +93,7 @@ class PostgresDialect(Dialect):
             return None
         pages = "ctid" if rows[0]["kind"] in _STORED else ""
         columns = tuple(self._column(row) for row in rows)
-        return Relation(f"table {table}", table.table, quoted_table(table), columns, pages)
+        return Relation(f"table {table}", table.table, _quoted(table), columns, pages)
 
     def _column(self, row: dict[str, Any]) -> Column:
         return postgres_column(
@@ -101,23 +127,27 @@ class PostgresDialect(Dialect):
         )
         return Relation("query", "query", as_subquery(sql), tuple(columns))
 
+    def now_ms(self, session: Session) -> int:
+        asked = "SELECT CAST(extract(epoch FROM now()) * 1000 AS bigint) AS now"
+        return int(session.rows(asked, doing="asking for its time")[0]["now"])
+
     def time_parameter(self, column: Column, number: int) -> str:
         return f"CAST(CAST(${number} AS text) AS {column.type})"
 
-    def latest(self, column: Column, delay_ms: int) -> str:
+    def latest_time(self, column: Column, delay_ms: int) -> str:
         moment = f"(now() - interval '{int(delay_ms)} milliseconds')"
         if column.type == "timestamptz":
             return moment
         zone = self.options.zone.replace("'", "''")
         return f"CAST({moment} AT TIME ZONE '{zone}' AS {column.type})"
 
-    def time_text(self, column: Column, micros: int) -> str:
+    def time_value(self, column: Column, micros: int) -> str:
         if column.type == "timestamptz":
             return f"{_EPOCH + dt.timedelta(microseconds=micros)}+00"
         moment = _EPOCH.replace(tzinfo=dt.UTC) + dt.timedelta(microseconds=micros)
         return str(moment.astimezone(ZoneInfo(self.options.zone)).replace(tzinfo=None))
 
-    def moment(self, column: Column, value: pa.Scalar) -> int:
+    def time_micros(self, column: Column, value: pa.Scalar) -> int:
         micros: int = value.value * (_DAY_MICROS if column.type == "date" else 1)
         if column.type == "timestamptz" or self.options.zone == "UTC":
             return micros
@@ -139,6 +169,10 @@ class PostgresDialect(Dialect):
         asked = f"SELECT {size} AS pages"
         rows = session.rows(asked, [relation.sql], doing=f"measuring {relation.label}")
         return int(rows[0]["pages"])
+
+
+def _quoted(table: TableId) -> str:
+    return ".".join(quote(part) for part in (table.schema, table.table) if part)
 
 
 def _modifier(described: Any) -> int:

@@ -8,8 +8,8 @@ from typing import Final
 
 import pyarrow as pa
 
-from penstock.plugins.databases.columns import Column, Conversion, as_is
 from penstock.plugins.databases.conversions import cast, days, timestamps, truncate
+from penstock.sdk.databases import Column, Conversion, TypeOptions, as_is, quote
 from penstock.sdk.schema import Schema
 
 _PLAIN: Final[dict[str, Callable[[], Schema]]] = {
@@ -27,15 +27,6 @@ _PLAIN: Final[dict[str, Callable[[], Schema]]] = {
 """Types that the driver returns as Connect has them."""
 _TEMPORAL: Final = ("timestamp", "timestamptz", "date", "time")
 _WIDEST_DECIMAL: Final = 38
-
-
-@dataclass(frozen=True)
-class TypeOptions:
-    """What the configuration says about types."""
-
-    numeric_mapping: str = "none"
-    granularity: str = "connect_logical"
-    zone: str = "UTC"
 
 
 @dataclass(frozen=True)
@@ -71,11 +62,6 @@ def postgres_column(
         conversion,
         incrementing,
     )
-
-
-def quote(name: str) -> str:
-    """A name as SQL wants it."""
-    return '"' + name.replace('"', '""') + '"'
 
 
 def _reading(

@@ -10,14 +10,13 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from penstock.plugins.databases.columns import TableId
-from penstock.plugins.databases.dialect import Dialect
 from penstock.plugins.databases.first_load import LoadRange
 from penstock.plugins.databases.row_records import RowRecords
 from penstock.plugins.databases.row_search import RowSearch
 from penstock.plugins.databases.sessions import Session
 from penstock.plugins.databases.table_offsets import BulkOffset, RowOffset
 from penstock.sdk.batches import SourceBatch
+from penstock.sdk.databases import Dialect, TableId
 from penstock.sdk.offsets import SourcePartition
 
 PAGES_AT_ONCE: Final = 64

@@ -8,8 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from penstock.plugins.databases.columns import Column, Relation
 from penstock.sdk.batches import record_batch
+from penstock.sdk.databases import Column, Relation
 from penstock.sdk.errors import ConfigError, UserError
 from penstock.sdk.schema import Schema, to_field
 

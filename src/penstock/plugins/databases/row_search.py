@@ -7,10 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from penstock.plugins.databases.columns import Column, Relation
-from penstock.plugins.databases.dialect import Dialect
-from penstock.plugins.databases.postgres_types import quote
 from penstock.plugins.databases.table_offsets import RowOffset
+from penstock.sdk.databases import Column, Dialect, Relation
 
 
 @dataclass(frozen=True)
@@ -56,35 +54,35 @@ class RowSearch:
         if self.times:
             values = [read.column(column.name)[last] for column in self.times]
             known = [(c, v) for c, v in zip(self.times, values, strict=True) if v.is_valid]
-            offset = replace(offset, micros=self.dialect.moment(*known[0]))
+            offset = replace(offset, micros=self.dialect.time_micros(*known[0]))
         return offset
 
     @property
     def _time(self) -> str:
-        names = [quote(column.name) for column in self.times]
+        names = [self.dialect.quote(column.name) for column in self.times]
         return names[0] if len(names) == 1 else f"COALESCE({', '.join(names)})"
 
     def _order(self) -> str:
-        number = [quote(self.number.name)] if self.number else []
+        number = [self.dialect.quote(self.number.name)] if self.number else []
         return ", ".join([*([self._time] if self.times else []), *number])
 
     def _condition(self, offset: RowOffset) -> tuple[str, list[Any]]:
         if not self.times:
             return self._after_number(offset)
         place = self.dialect.time_parameter(self.times[0], 1)
-        young = f"{self._time} < {self.dialect.latest(self.times[0], self.delay_ms)}"
+        young = f"{self._time} < {self.dialect.latest_time(self.times[0], self.delay_ms)}"
         if offset.micros is None:
             return young, []
-        text = self.dialect.time_text(self.times[0], offset.micros)
+        text = self.dialect.time_value(self.times[0], offset.micros)
         if self.number is None or offset.incrementing is None:
             return f"{self._time} > {place} AND {young}", [text]
-        number = f"{quote(self.number.name)} > {self.dialect.parameter(2)}"
+        number = f"{self.dialect.quote(self.number.name)} > {self.dialect.parameter(2)}"
         later = f"({self._time} > {place} OR ({self._time} = {place} AND {number}))"
         return f"{later} AND {young}", [text, offset.incrementing]
 
     def _after_number(self, offset: RowOffset) -> tuple[str, list[Any]]:
         assert self.number is not None  # noqa: S101 (a mode has one of them)
-        name = quote(self.number.name)
+        name = self.dialect.quote(self.number.name)
         if offset.incrementing is None:
             return f"{name} IS NOT NULL", []
         later = f"{name} > {self.dialect.parameter(1)}"
@@ -96,7 +94,7 @@ class RowSearch:
     def span(self) -> str:
         """A query for the least and the greatest number."""
         assert self.number is not None  # noqa: S101 (asked only with one)
-        name = quote(self.number.name)
+        name = self.dialect.quote(self.number.name)
         return f"SELECT min({name}) AS low, max({name}) AS high FROM {self.relation.sql}"
 
     def _last_time(self, condition: str, limit: int) -> str:

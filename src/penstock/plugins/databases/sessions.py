@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import pyarrow as pa
 
 from penstock.plugins.databases.database_errors import is_drivers, talking_to
-from penstock.plugins.databases.jdbc_url import SQLITE, Database
-from penstock.sdk.errors import ConfigError, UserError
-
-LOCK_TIMEOUT: Final = "5s"
-"""How long to wait for a lock on a table: no longer than a task may take to stop."""
+from penstock.sdk.databases import Database
 
 
 class Session:
     """One connection, opened when first used, and again after an error. For one thread."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, connect: Callable[[Database], Any]) -> None:
         self.database = database
+        self._connect = connect
         self._connection: Any = None
 
     def query(self, sql: str, parameters: Sequence[Any] = (), *, doing: str = "reading") -> Any:
@@ -36,7 +32,7 @@ class Session:
 
     def _fetched(self, sql: str, parameters: Sequence[Any]) -> pa.Table:
         if self._connection is None:
-            self._connection = _connect(self.database)
+            self._connection = self._connect(self.database)
         with self._connection.cursor() as cursor:
             cursor.execute(sql, tuple(parameters) or None)
             return cursor.fetch_arrow_table()
@@ -52,26 +48,3 @@ class Session:
         if connection is not None:
             with suppress(Exception):
                 connection.close()
-
-
-def _connect(database: Database) -> Any:
-    if database.kind == SQLITE:
-        if not Path(database.address).is_file():
-            # SQLite would create it.
-            raise UserError(f"There is no file {database.address}: check 'connection.url'.")
-        return _sqlite().connect(database.uri, autocommit=True)
-    from adbc_driver_postgresql import dbapi
-
-    connection = dbapi.connect(database.uri, autocommit=True)
-    with connection.cursor() as cursor:
-        cursor.execute(f"SET lock_timeout = '{LOCK_TIMEOUT}'")
-    return connection
-
-
-def _sqlite() -> Any:
-    try:
-        from adbc_driver_sqlite import dbapi
-    except ModuleNotFoundError:
-        message = "SQLite needs adbc-driver-sqlite, which is not installed. Run: pip install "
-        raise ConfigError(f"{message}adbc-driver-sqlite.", key="connection.url") from None
-    return dbapi

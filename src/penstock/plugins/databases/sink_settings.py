@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from penstock.plugins.databases import sink_config as keys
-from penstock.plugins.databases.jdbc_url import SQLITE, URL, Database, database
-from penstock.plugins.databases.postgres_types import quote
+from penstock.plugins.databases.jdbc_url import URL, kind_of, located
 from penstock.plugins.databases.source_config import PASSWORD, USER
+from penstock.sdk.databases import Database, quote
 from penstock.sdk.errors import ConfigError
 
+WRITTEN = ("postgresql", "postgres")
 KAFKA_COLUMNS = ("__connect_topic", "__connect_partition", "__connect_offset")
 
 
@@ -34,9 +35,11 @@ class SinkSettings:
     def of(cls, config: Mapping[str, str]) -> SinkSettings:
         """``ConfigError`` names the key that is wrong, and what to write."""
         read = keys.SINK_CONFIG.parse(config)
+        if kind_of(read[URL]) not in WRITTEN:
+            raise ConfigError("The sink writes to PostgreSQL only.", key=URL)
         made = cls(
             config.get("name", ""),
-            database(read[URL], read[USER], read[PASSWORD]),
+            located(read[URL], read[USER], read[PASSWORD])[1],
             read[keys.INSERT_MODE].lower(),
             read[keys.PK_MODE].lower(),
             tuple(read[keys.PK_FIELDS] or ()),
@@ -55,8 +58,6 @@ class SinkSettings:
         return quoted_name(self.table_format.replace("${topic}", topic))
 
     def _check(self) -> None:
-        if self.database.kind == SQLITE:
-            raise ConfigError("The sink writes to PostgreSQL only.", key=URL)
         if self.insert_mode != "insert" and self.pk_mode == "none":
             message = f"Mode {self.insert_mode} needs a primary key: set '{keys.PK_MODE}'."
             raise ConfigError(message, key=keys.PK_MODE)

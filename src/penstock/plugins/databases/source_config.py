@@ -62,7 +62,8 @@ CONNECTION_CONFIG: Final = ConfigDef(
         validator=non_empty,
         importance=Importance.HIGH,
         doc="The database: jdbc:postgresql://host:5432/database, with sslmode and other settings "
-        "behind a question mark, or jdbc:sqlite:/path/of/a/file.",
+        "behind a question mark, jdbc:sqlite:/path/of/a/file, or the URL of another kind that an "
+        "installed package brings.",
         width=Width.LONG,
     ),
     ConfigKey(USER, default=None, importance=Importance.HIGH, doc="The user to log in as."),

@@ -5,15 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from penstock.plugins.databases import source_config as keys
-from penstock.plugins.databases.columns import Column, Relation, TableId
-from penstock.plugins.databases.dialect import Dialect
 from penstock.plugins.databases.first_load import LoadRange, cut
-from penstock.plugins.databases.jdbc_url import SQLITE, URL, Database, database
-from penstock.plugins.databases.postgres_dialect import PostgresDialect
-from penstock.plugins.databases.postgres_types import TypeOptions
+from penstock.plugins.databases.jdbc_url import URL, located
 from penstock.plugins.databases.relation_reader import (
     NewRows,
     RangeRows,
@@ -24,7 +20,6 @@ from penstock.plugins.databases.relation_reader import (
 from penstock.plugins.databases.row_records import RowRecords
 from penstock.plugins.databases.row_search import RowSearch
 from penstock.plugins.databases.sessions import Session
-from penstock.plugins.databases.sqlite_dialect import SqliteDialect
 from penstock.plugins.databases.table_choice import TableChoice
 from penstock.plugins.databases.table_offsets import (
     QUERY_PARTITION,
@@ -33,11 +28,16 @@ from penstock.plugins.databases.table_offsets import (
     known_partition,
 )
 from penstock.plugins.files.file_jail import Jail
+from penstock.sdk.databases import (
+    Column,
+    Database,
+    Dialect,
+    Relation,
+    TableId,
+    TypeOptions,
+)
 from penstock.sdk.errors import ConfigError, UserError
 from penstock.sdk.offsets import OffsetReader
-
-TIMES: Final = ("timestamp", "timestamptz", "date")
-COUNTABLE: Final = ("int2", "int4", "int8")
 
 
 @dataclass(frozen=True)
@@ -54,17 +54,20 @@ class SourceSettings:
         """``ConfigError`` names the key that is wrong, and what to write."""
         read = keys.SOURCE_CONFIG.parse(config)
         read[keys.MODE] = read[keys.MODE].lower()
-        found = database(read[URL], read[keys.USER], read[keys.PASSWORD])
-        _check(read, found)
-        if found.kind == SQLITE:
-            _check_file(found.address, config)
+        kind, found = located(read[URL], read[keys.USER], read[keys.PASSWORD])
+        _check(read, found, kind)
+        if found.file is not None:
+            _check_file(found.file, config)
         options = TypeOptions(
             read[keys.NUMERIC_MAPPING].lower(),
             read[keys.GRANULARITY].lower(),
             read[keys.TIMEZONE],
         )
-        dialect = SqliteDialect(options) if found.kind == SQLITE else PostgresDialect(options)
-        return cls(read, found, dialect, TableChoice.of(read))
+        return cls(read, found, kind(options), TableChoice.of(read))
+
+    def session(self) -> Session:
+        """A connection, which is opened when it is first used."""
+        return Session(self.database, self.dialect.connect)
 
     @property
     def query(self) -> str:
@@ -109,7 +112,7 @@ class SourceSettings:
         if offsets.get(known_partition(table, offsets)) is not None:
             return []
         search = self._search(self._records(session, table).relation)
-        if search.number is None or search.number.type not in COUNTABLE:
+        if search.number is None or search.number.type not in self.dialect.count_types:
             return []
         (span,) = session.rows(search.span(), doing=f"measuring table {table}")
         return cut(span["low"], span["high"], parts)
@@ -146,8 +149,7 @@ class SourceSettings:
         if "timestamp" not in self.read[keys.MODE] or offset.micros is not None or initial is None:
             return offset
         if initial < 0:
-            asked = "SELECT CAST(extract(epoch FROM now()) * 1000 AS bigint) AS now"
-            initial = session.rows(asked, doing="asking for its time")[0]["now"]
+            initial = self.dialect.now_ms(session)
         return RowOffset(offset.incrementing, int(initial) * 1000)
 
     def _search(self, relation: Relation) -> RowSearch:
@@ -176,11 +178,11 @@ class SourceSettings:
         if len(names) == 1:
             columns = [self._required(relation, names[0], keys.TIMESTAMP)]
         for name, column in zip(names, columns, strict=True):
-            if column is None or column.type not in TIMES:
+            if column is None or column.type not in self.dialect.time_types:
                 kind = "is not there" if column is None else f"is of type {column.type}"
                 raise ConfigError(
                     f"Column {name} of {relation.label} {kind}; '{keys.TIMESTAMP}' needs columns "
-                    f"of type {', '.join(TIMES)}.",
+                    f"of type {', '.join(self.dialect.time_types)}.",
                     key=keys.TIMESTAMP,
                 )
         return tuple(column for column in columns if column is not None)
@@ -201,14 +203,13 @@ class SourceSettings:
         return column
 
 
-def _check(read: Mapping[str, Any], found: Database) -> None:
+def _check(read: Mapping[str, Any], found: Database, kind: type[Dialect]) -> None:
     mode = read[keys.MODE]
     if "timestamp" in mode and not read[keys.TIMESTAMP]:
         raise ConfigError(f"Mode {mode} needs '{keys.TIMESTAMP}'.", key=keys.TIMESTAMP)
-    if "timestamp" in mode and found.kind == SQLITE:
-        raise ConfigError(
-            "SQLite has no type for times: use mode incrementing or bulk.", key=keys.MODE
-        )
+    if "timestamp" in mode and not kind.time_types:
+        message = f"In a {found.kind} database, no rows are found by a time: use mode "
+        raise ConfigError(f"{message}incrementing or bulk.", key=keys.MODE)
     if read[keys.QUERY] and any(read[k] for k in (keys.WHITELIST, keys.BLACKLIST, keys.INCLUDE)):
         message = f"Set either '{keys.QUERY}' or tables, not both."
         raise ConfigError(message, key=keys.QUERY)

@@ -5,15 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, ClassVar, Final
+from pathlib import Path
+from typing import Any, Final
 
 import pyarrow as pa
 
-from penstock.plugins.databases.columns import Column, Relation, TableId
 from penstock.plugins.databases.conversions import cast
-from penstock.plugins.databases.dialect import Dialect, as_subquery, quoted_table
-from penstock.plugins.databases.postgres_types import quote
-from penstock.plugins.databases.sessions import Session
+from penstock.plugins.databases.jdbc_url import URL
+from penstock.sdk.databases import (
+    Column,
+    Database,
+    Dialect,
+    Relation,
+    Session,
+    TableId,
+    as_subquery,
+    quote,
+)
+from penstock.sdk.errors import ConfigError, UserError
 from penstock.sdk.schema import Schema, to_type
 
 _KINDS: Final[tuple[tuple[str, str, Callable[[], Schema]], ...]] = (
@@ -30,7 +39,19 @@ _KINDS: Final[tuple[tuple[str, str, Callable[[], Schema]], ...]] = (
 class SqliteDialect(Dialect):
     """SQLite 3. It has no types for times, so rows are found by numbers only."""
 
-    times: ClassVar[bool] = False
+    @classmethod
+    def database(cls, rest: str, user: str | None, password: str | None) -> Database:
+        path = rest.partition("?")[0]
+        if not path:
+            raise ConfigError("Write jdbc:sqlite:/path/of/a/file.", key=URL)
+        return Database("sqlite", path, path, user, password, file=path)
+
+    @classmethod
+    def connect(cls, database: Database) -> Any:
+        if not Path(database.address).is_file():
+            # SQLite would create it.
+            raise UserError(f"There is no file {database.address}: check '{URL}'.")
+        return _driver().connect(database.uri, autocommit=True)
 
     def parameter(self, number: int) -> str:
         return f"?{number}"
@@ -52,7 +73,7 @@ class SqliteDialect(Dialect):
         kind = session.rows(stored, [table.table], doing=f"describing {table}")[0]
         plain = kind["type"] == "table" and "WITHOUT ROWID" not in (kind["sql"] or "").upper()
         pages = "rowid" if plain else ""
-        return Relation(f"table {table}", table.table, quoted_table(table), columns, pages)
+        return Relation(f"table {table}", table.table, quote(table.table), columns, pages)
 
     def query(self, session: Session, sql: str) -> Relation:
         """The types are those of the first row, as far as there is one."""
@@ -71,6 +92,15 @@ class SqliteDialect(Dialect):
         asked = f"SELECT max(rowid) AS last FROM {relation.sql}"
         last = session.rows(asked, doing=f"measuring {relation.label}")[0]["last"]
         return 0 if last is None else int(last) + 1
+
+
+def _driver() -> Any:
+    try:
+        from adbc_driver_sqlite import dbapi
+    except ModuleNotFoundError:
+        message = "SQLite needs adbc-driver-sqlite, which is not installed. Run: pip install "
+        raise ConfigError(f"{message}adbc-driver-sqlite.", key=URL) from None
+    return dbapi
 
 
 def _column(row: dict[str, Any], *, alone: bool) -> Column:

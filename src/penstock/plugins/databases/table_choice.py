@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from penstock.plugins.databases.columns import TableId
-from penstock.plugins.databases.dialect import Dialect
 from penstock.plugins.databases.sessions import Session
 from penstock.plugins.databases.source_config import (
     BLACKLIST,
@@ -18,6 +16,7 @@ from penstock.plugins.databases.source_config import (
     TABLE_TYPES,
     WHITELIST,
 )
+from penstock.sdk.databases import Dialect, TableId
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from penstock.plugins.databases.columns import TableId
+from penstock.sdk.databases import TableId
 from penstock.sdk.errors import OffsetError
 from penstock.sdk.offsets import OffsetReader, SourceOffset, SourcePartition
 

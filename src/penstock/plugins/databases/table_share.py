@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from penstock.plugins.databases.columns import TableId
 from penstock.plugins.databases.first_load import LoadRange, Merge
+from penstock.sdk.databases import TableId
 
 TABLES: Final = "penstock.tables"
 """The key, in a task's configuration, of its share."""

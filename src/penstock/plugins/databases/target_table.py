@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from penstock.plugins.databases.database_errors import state_of
-from penstock.plugins.databases.postgres_types import quote
 from penstock.plugins.databases.sink_settings import SinkSettings
 from penstock.plugins.databases.write_session import Step, WriteSession
 from penstock.plugins.databases.written_rows import Rows
+from penstock.sdk.databases import quote
 from penstock.sdk.errors import UserError
 from penstock.sdk.schema import DATE, DECIMAL, TIME, TIMESTAMP, Schema, SchemaType
 

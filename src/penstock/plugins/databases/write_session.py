@@ -10,8 +10,8 @@ from typing import Any, Final
 import pyarrow as pa
 
 from penstock.plugins.databases.database_errors import is_drivers, translated
-from penstock.plugins.databases.jdbc_url import Database
-from penstock.plugins.databases.sessions import LOCK_TIMEOUT
+from penstock.plugins.databases.postgres_dialect import LOCK_TIMEOUT
+from penstock.sdk.databases import Database
 from penstock.sdk.errors import PenstockError
 
 BATCH: Final = "penstock_batch"

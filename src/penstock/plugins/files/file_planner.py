@@ -7,14 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from penstock.plugins.files.file_offsets import position_in
-from penstock.sdk.distribution.by_bytes import balanced
-from penstock.sdk.distribution.strategy import Share, checksum
+from penstock.plugins.files.file_share import STRATEGY
+from penstock.sdk.distribution.strategy import ObjectDistributionStrategy, Share, checksum
 from penstock.sdk.errors import UserError
+from penstock.sdk.objects import StoredObject
 from penstock.sdk.offsets import OffsetReader
 
 
 class FilePlanner:
-    """Balances by bytes left to read; keeps files that made one task fail away from the others.
+    """Divides by a strategy; keeps files that made one task fail away from the others.
 
     A FAILED task keeps its files until it is restarted. To keep readable files out of that, files
     that cannot be read get a separate task, if there are two or more tasks: it fails and names
@@ -22,8 +23,9 @@ class FilePlanner:
     to no task: the failure is already visible.
     """
 
-    def __init__(self) -> None:
-        self._dealt: dict[int, list[str]] = {}
+    def __init__(self, strategy: ObjectDistributionStrategy = STRATEGY) -> None:
+        self._strategy = strategy
+        self._dealt: dict[int, frozenset[str]] = {}
         self.held: frozenset[str] = frozenset()
         """The files that no task reads until the failed ones are restarted."""
 
@@ -32,19 +34,19 @@ class FilePlanner:
         kept = _all(files for task, files in self._dealt.items() if task not in tasks)
         refused = frozenset(path for path in left if not os.access(path, os.R_OK)) - kept
         self.held = kept | refused if kept else kept
-        dealt = _dealt({p: n for p, n in left.items() if p not in self.held}, refused, len(tasks))
+        readable = {path: n for path, n in left.items() if path not in self.held | refused}
+        apart = refused - self.held
+        if apart and len(tasks) > 1:
+            dealt = [*self._divided(readable, len(tasks) - 1), apart]
+        else:
+            dealt = self._divided({p: left[p] for p in {*readable, *apart}}, len(tasks))
         self._dealt.update(zip(tasks, dealt, strict=True))
         planned = frozenset(map(checksum, self.held.union(left)))
-        return [
-            Share(index, len(tasks), frozenset(files), planned) for index, files in enumerate(dealt)
-        ]
+        return [Share(index, len(tasks), files, planned) for index, files in enumerate(dealt)]
 
-
-def _dealt(left: Mapping[str, int], refused: frozenset[str], tasks: int) -> list[list[str]]:
-    apart = sorted(refused.intersection(left))
-    if not apart or tasks == 1:
-        return balanced(left, tasks)
-    return [*balanced({p: n for p, n in left.items() if p not in refused}, tasks - 1), apart]
+    def _divided(self, left: Mapping[str, int], tasks: int) -> list[frozenset[str]]:
+        files = [StoredObject(path, count) for path, count in left.items()]
+        return [share.mine for share in self._strategy.plan(files, range(tasks), tasks)]
 
 
 def _all(groups: Iterable[Iterable[str]]) -> frozenset[str]:

@@ -13,13 +13,14 @@ from __future__ import annotations
 import os
 from typing import Final
 
-from penstock.sdk.distribution.by_rule import ObjectHash
+from penstock.sdk.distribution.by_bytes import BytesLeft
 from penstock.sdk.distribution.strategy import Share
 
 SHARE: Final = "file.glob.share"
 """Key of a lease's share; set again for every turn, and never stored."""
 
-_BY_NAME: Final = ObjectHash()
+STRATEGY: Final = BytesLeft()
+"""By bytes left to read, and by name what appears after the plan was made."""
 
 
 def reads(share: Share, path: str) -> bool:
@@ -27,4 +28,4 @@ def reads(share: Share, path: str) -> bool:
 
     A file outside the plan that cannot be read is left to the next plan: see ``FilePlanner``.
     """
-    return share.owns(path, _BY_NAME) and (path in share.mine or os.access(path, os.R_OK))
+    return share.owns(path, STRATEGY) and (path in share.mine or os.access(path, os.R_OK))

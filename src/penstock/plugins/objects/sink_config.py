@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from penstock.plugins.objects.aiven_keys import UNUSED_BY_SINKS
 from penstock.plugins.objects.sink_names import ObjectName
 from penstock.plugins.objects.store_config import STORE_CONFIG
 from penstock.sdk.config import ConfigDef, ConfigKey, Importance, Type
@@ -28,7 +29,12 @@ DEFAULT_NAME: Final = "{{topic}}-{{partition}}-{{start_offset}}"
 ALL_FIELDS: Final = ("key", "value", "offset", "timestamp", "headers")
 FORMATS: Final = ("avro", "csv", "json", "jsonl", "parquet")
 SUFFIXES: Final = {"none": "", "gzip": ".gz", "snappy": ".snappy", "zstd": ".zst"}
-OLD_NAMES: Final = {"output_compression": COMPRESSION, "output_fields": FIELDS}
+OLD_NAMES: Final = {
+    "output_compression": COMPRESSION,
+    "output_fields": FIELDS,
+    "timestamp.timezone": TIMEZONE,
+    "timestamp.source": TIMESTAMP_SOURCE,
+}
 
 
 def known_fields(name: str, value: Any) -> None:
@@ -39,7 +45,7 @@ def known_fields(name: str, value: Any) -> None:
         raise ConfigError(f"Invalid value for {name}: name each once, of {allowed}", key=name)
 
 
-OBJECT_SINK_CONFIG: Final = STORE_CONFIG + ConfigDef(
+OBJECT_SINK_CONFIG: Final = (STORE_CONFIG + UNUSED_BY_SINKS) + ConfigDef(
     ConfigKey(
         TEMPLATE,
         default=None,

@@ -1,4 +1,4 @@
-"""Topics become objects: stands in for Aiven's S3 and GCS sink connectors."""
+"""Topics become objects: stands in for Aiven's sink connectors of S3, GCS and Azure."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from penstock import __version__
 from penstock.plugins.files.file_jail import ROOTS, Jail
+from penstock.plugins.objects.aiven_keys import UNUSED_BY_SINKS, warn_of_unused
 from penstock.plugins.objects.sink_config import (
     FORMAT,
     OBJECT_SINK_CONFIG,
@@ -31,6 +32,7 @@ class ObjectSinkConnector(SinkConnector):
     aliases: ClassVar[tuple[str, ...]] = (
         "io.aiven.kafka.connect.s3.AivenKafkaConnectS3SinkConnector",
         "io.aiven.kafka.connect.gcs.GcsSinkConnector",
+        "io.aiven.kafka.connect.azure.sink.AzureBlobSinkConnector",
     )
     example: ClassVar[Mapping[str, str]] = {
         "connector.class": "ObjectSink",
@@ -56,6 +58,7 @@ class ObjectSinkConnector(SinkConnector):
     def start(self, config: Mapping[str, str]) -> None:
         open_storage(config)
         SinkSettings.of(config)
+        warn_of_unused(config, UNUSED_BY_SINKS)
         super().start(config)
 
     def alter_offsets(

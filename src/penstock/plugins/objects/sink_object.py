@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from tempfile import SpooledTemporaryFile
-from typing import IO, Final
+from typing import IO, Any, Final
 
 import obstore
 import pyarrow as pa
@@ -74,14 +74,17 @@ class GrowingObject:
         size = self._file.seek(0, 2)
         self._file.seek(0)
         name = storage.prefix + self.name
+        to: Any = {
+            "store": storage.store,
+            "path": name,
+            "attributes": {**storage.attributes} or None,
+        }
         try:
             with plain_errors(storage, f"writing {name}"):
                 if size <= PART:
-                    obstore.put(storage.store, name, self._file.read(), use_multipart=False)
+                    obstore.put(file=self._file.read(), use_multipart=False, **to)
                 else:
-                    obstore.put(
-                        storage.store, name, self._parts(), chunk_size=PART, max_concurrency=2
-                    )
+                    obstore.put(file=self._parts(), chunk_size=PART, max_concurrency=2, **to)
         except (FileNotFoundError, ValueError) as error:
             raise UserError(f"{name} cannot be written to {storage.bucket}: {error}") from None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from penstock.plugins.objects.aiven_keys import UNUSED_BY_SOURCES
 from penstock.plugins.objects.envelope_config import ENVELOPE, ENVELOPE_CONFIG
 from penstock.plugins.objects.envelopes import restoring_class
 from penstock.plugins.objects.source_plan import virtual_bucket
@@ -34,8 +35,6 @@ LOOK_BACK: Final = "rescan.look.back.ms"
 
 REREAD: Final = "reread"
 IGNORE: Final = "ignore"
-
-_UNUSED: Final = "Accepted, for configurations of Aiven's connector, and without effect: "
 
 OBJECT_SOURCE_CONFIG: Final = (
     STORE_CONFIG
@@ -121,31 +120,11 @@ OBJECT_SOURCE_CONFIG: Final = (
             "may differ. What was finished and is younger is remembered singly; 131072 objects at "
             "the most, then new ones wait.",
         ),
-        ConfigKey(
-            "aws.s3.fetch.page.size",
-            Type.INT,
-            default=1000,
-            importance=Importance.LOW,
-            doc=_UNUSED + "a page of a listing has 1000 objects.",
-        ),
-        ConfigKey(
-            "ring.buffer.size",
-            Type.INT,
-            default=1000,
-            importance=Importance.LOW,
-            doc=_UNUSED + "which objects were read is in the offsets.",
-        ),
-        ConfigKey(
-            "aws.s3.fetch.buffer.size",
-            Type.INT,
-            default=1000,
-            importance=Importance.LOW,
-            doc=_UNUSED + "see ring.buffer.size.",
-        ),
     )
     + ENVELOPE_CONFIG
     + BytesTransformer.config_def
     + CsvTransformer.config_def
+    + UNUSED_BY_SOURCES
 )
 
 

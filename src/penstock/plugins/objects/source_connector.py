@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from penstock import __version__
 from penstock.plugins.files.file_jail import ROOTS
+from penstock.plugins.objects.aiven_keys import UNUSED_BY_SOURCES, warn_of_unused
 from penstock.plugins.objects.source_altering import Altering
 from penstock.plugins.objects.source_config import (
     OBJECT_SOURCE_CONFIG,
@@ -81,6 +82,7 @@ class ObjectSourceConnector(SourceConnector):
         self._config = dict(config)
         self._values = OBJECT_SOURCE_CONFIG.parse(config)
         self._storage = open_storage(config)
+        warn_of_unused(config, UNUSED_BY_SOURCES)
         strategy = strategy_of(config)
         self._number_of = numbering(config, strategy)
         self._dealer = Dealer(strategy)

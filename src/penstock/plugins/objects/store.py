@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from datetime import timedelta
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,12 +13,18 @@ from obstore.store import AzureStore, GCSStore, LocalStore, ObjectStore, S3Store
 
 from penstock.plugins.files.file_jail import Jail
 from penstock.plugins.objects import store_config as keys
+from penstock.plugins.objects.aiven_keys import (
+    ANONYMOUS,
+    GCS_DEFAULT,
+    PROVIDER,
+    provider_name,
+    refused_keys,
+)
 from penstock.plugins.objects.store_config import STORE_CONFIG, with_current_names
+from penstock.plugins.objects.store_retries import azure_retries, gcs_retries, s3_retries
 from penstock.sdk.errors import ConfigError, PenstockError, RetriableError, UserError
 
 ANSWER_SECONDS: Final = 30
-RETRY_SECONDS: Final = 5
-"""Short: a task hears only between calls that it should stop, and the worker repeats them."""
 TEXT_LIMIT: Final = 500
 DEFAULT_REGION: Final = "us-east-1"
 REFUSALS: Final = (
@@ -34,7 +39,6 @@ REFUSED: Final = ("401 Unauthorized", "403 Forbidden")
 """Of a listing, only the text tells."""
 
 CLIENT: Final[Any] = {"timeout": f"{ANSWER_SECONDS}s", "connect_timeout": "5s"}
-RETRY: Final[Any] = {"max_retries": 3, "retry_timeout": timedelta(seconds=RETRY_SECONDS)}
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,8 @@ class Storage:
     """The bucket, the container or the folder: the name of it in offsets and messages."""
     prefix: str = ""
     """What the names of all objects begin with; often, not always, with a slash at its end."""
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    """What every object that is written says of itself, such as its Content-Encoding."""
 
     def __str__(self) -> str:
         return f"{self.bucket}/{self.prefix}"
@@ -61,7 +67,7 @@ def open_storage(config: Mapping[str, str]) -> Storage:
     if place == keys.FOLDER:
         Jail.of(config).check(values[place])
     try:
-        return Storage(_OPENERS[place](values), values[place], prefix)
+        return Storage(_OPENERS[place](values), values[place], prefix, _attributes(place, values))
     except (exceptions.BaseError, ValueError, OSError) as error:
         raise ConfigError(f"{place}: {_text(error)}", key=place) from None
 
@@ -77,7 +83,13 @@ def storage_errors(config: Mapping[str, str]) -> Sequence[tuple[str, str]]:
         return [(keys.S3_KEY_ID, f"set it together with {keys.S3_SECRET}, or neither")]
     if chosen == [keys.AZURE_CONTAINER] and not values.get(keys.AZURE_CONNECTION):
         return [(keys.AZURE_CONNECTION, "set it to the account's connection string")]
-    return []
+    return [*refused_keys(values), *_credential_errors(values)]
+
+
+def _credential_errors(values: Mapping[str, str]) -> list[tuple[str, str]]:
+    given = (keys.GCS_CREDENTIALS_PATH, keys.GCS_CREDENTIALS_JSON, GCS_DEFAULT)
+    found = [key for key in given if values.get(key)]
+    return [(found[0], f"set one of {', '.join(found)}")] if len(found) > 1 else []
 
 
 @contextmanager
@@ -112,8 +124,14 @@ def _text(error: BaseException) -> str:
     return " ".join(first.split())[:TEXT_LIMIT].removesuffix(".")
 
 
-def _client(endpoint: str | None) -> Any:
-    return {**CLIENT, "allow_http": (endpoint or "").startswith("http://")}
+def _attributes(place: str, values: Mapping[str, Any]) -> Mapping[str, str]:
+    encoding = values[keys.GCS_ENCODING] if place == keys.GCS_BUCKET else None
+    return {"Content-Encoding": encoding} if encoding else {}
+
+
+def _client(endpoint: str | None, agent: str | None = None) -> Any:
+    client = {**CLIENT, "allow_http": (endpoint or "").startswith("http://")}
+    return {**client, "user_agent": agent} if agent else client
 
 
 def _s3(values: Mapping[str, Any]) -> ObjectStore:
@@ -124,8 +142,12 @@ def _s3(values: Mapping[str, Any]) -> ObjectStore:
     if values[keys.S3_KEY_ID]:
         options["access_key_id"] = values[keys.S3_KEY_ID]
         options["secret_access_key"] = values[keys.S3_SECRET]
+    elif provider_name(values[PROVIDER] or "") == ANONYMOUS:
+        options["skip_signature"] = True
+    if values[keys.S3_ENCRYPTION]:
+        options["server_side_encryption"] = values[keys.S3_ENCRYPTION]
     options["client_options"] = _client(endpoint)
-    return S3Store(values[keys.S3_BUCKET], retry_config=RETRY, **options)
+    return S3Store(values[keys.S3_BUCKET], retry_config=s3_retries(values), **options)
 
 
 def _gcs(values: Mapping[str, Any]) -> ObjectStore:
@@ -136,8 +158,8 @@ def _gcs(values: Mapping[str, Any]) -> ObjectStore:
         options["service_account_key"] = values[keys.GCS_CREDENTIALS_JSON]
     if values[keys.GCS_ENDPOINT]:
         options["base_url"] = values[keys.GCS_ENDPOINT]
-    options["client_options"] = _client(values[keys.GCS_ENDPOINT])
-    return GCSStore(values[keys.GCS_BUCKET], retry_config=RETRY, **options)
+    options["client_options"] = _client(values[keys.GCS_ENDPOINT], values[keys.GCS_AGENT])
+    return GCSStore(values[keys.GCS_BUCKET], retry_config=gcs_retries(values), **options)
 
 
 def _azure(values: Mapping[str, Any]) -> ObjectStore:
@@ -148,8 +170,8 @@ def _azure(values: Mapping[str, Any]) -> ObjectStore:
     options: dict[str, Any] = {names[key]: text for key, text in parts.items() if key in names}
     if "SharedAccessSignature" in parts:
         options["sas_key"] = parts["SharedAccessSignature"]
-    options["client_options"] = _client(parts.get("BlobEndpoint"))
-    return AzureStore(values[keys.AZURE_CONTAINER], retry_config=RETRY, **options)
+    options["client_options"] = _client(parts.get("BlobEndpoint"), values[keys.AZURE_AGENT])
+    return AzureStore(values[keys.AZURE_CONTAINER], retry_config=azure_retries(values), **options)
 
 
 def _folder(values: Mapping[str, Any]) -> ObjectStore:

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from penstock.plugins.databases.columns import TableId
 from penstock.plugins.databases.table_offsets import (
     QUERY_PARTITION,
     BulkOffset,
@@ -33,6 +32,7 @@ from penstock.plugins.spark.source_config import (
     format_options,
     record_columns,
 )
+from penstock.sdk.databases import TableId
 from penstock.sdk.errors import ConfigError
 from penstock.sdk.frame_sources import FrameShare, SourceTurn
 from penstock.sdk.offsets import SourcePartition

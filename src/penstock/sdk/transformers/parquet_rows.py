@@ -46,7 +46,8 @@ class ParquetTransformer(ArrowTransformer):
 
 def _batches(file: BinaryIO, skip: int) -> Iterator[tuple[pa.RecordBatch, int]]:
     try:
-        opened = pq.ParquetFile(file)
+        # As it is by default, a whole row group would be read into memory, compressed.
+        opened = pq.ParquetFile(file, buffer_size=BLOCK, pre_buffer=False)
         groups, position = _groups_after(opened, skip)
         for batch in opened.iter_batches(ROWS, row_groups=groups):
             first, position = position, position + batch.num_rows

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from penstock.plugins.databases import first_load
-from penstock.plugins.databases.columns import TableId
 from penstock.plugins.databases.first_load import LoadRange, Merge, cut, load_of, without_loads
 from penstock.plugins.databases.table_offsets import RowOffset, table_partition
 from penstock.plugins.databases.table_share import Work, from_text, to_text
 from penstock.sdk import OffsetReader
+from penstock.sdk.databases import TableId
 
 TABLE = TableId("public", "orders")
 RANGES = LoadRange(0, 3, 1, 300).siblings()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,9 @@ from hypothesis import strategies as st
 
 from penstock.plugins.files.file_planner import FilePlanner, bytes_after
 from penstock.plugins.files.file_share import reads
-from penstock.sdk.distribution.strategy import Share, checksum
+from penstock.sdk.distribution.by_bytes import BytesLeft
+from penstock.sdk.distribution.strategy import ObjectDistributionStrategy, Share, checksum
+from penstock.sdk.objects import StoredObject
 from penstock.sdk.offsets import OffsetReader
 
 FILES = st.dictionaries(st.text(min_size=1, max_size=8), st.integers(0, 1 << 40), max_size=40)
@@ -50,6 +53,42 @@ def test_never_two_owners(left: dict[str, int], tasks: int, new: str) -> None:
 
 
 LEFT = {"a": 10, "b": 20, "c": 30, "bad": 40}
+
+
+class LastGetsAll(ObjectDistributionStrategy):
+    """Gives every file to the last task that it is asked for, and notes what it is asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[dict[str, int], list[int]]] = []
+
+    def number_of(self, name: str) -> int:
+        return 0
+
+    def plan(
+        self, objects: Collection[StoredObject], tasks: Sequence[int], count: int
+    ) -> list[Share]:
+        self.asked.append(({each.name: each.bytes_left for each in objects}, list(tasks)))
+        names = frozenset(each.name for each in objects)
+        return [Share(n, count, names if n == tasks[-1] else frozenset()) for n in tasks]
+
+
+class TestStrategy:
+    def test_it_divides_what_can_be_read(self, refused: set[str]) -> None:
+        refused.add("bad")
+        strategy = LastGetsAll()
+        shares = FilePlanner(strategy).plan(LEFT, [0, 1, 2])
+        assert [sorted(share.mine) for share in shares] == [[], ["a", "b", "c"], ["bad"]]
+        assert strategy.asked == [({"a": 10, "b": 20, "c": 30}, [0, 1])]
+
+    @pytest.mark.usefixtures("refused")
+    @given(FILES, TASKS)
+    def test_unless_told_otherwise_it_is_by_bytes_left(
+        self, left: dict[str, int], tasks: int
+    ) -> None:
+        files = [StoredObject(path, count) for path, count in left.items()]
+        assert FilePlanner().plan(left, range(tasks)) == BytesLeft().plan(
+            files, range(tasks), tasks
+        )
 
 
 class TestFailure:

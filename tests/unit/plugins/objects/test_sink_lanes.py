@@ -92,6 +92,24 @@ def test_an_object_has_its_age_from_its_first_record_on_across_leases(
     assert objects(tmp_path) == {"t-0-0": list(range(62))}
 
 
+def test_a_record_a_second_makes_an_object_an_hour(lease: Any, tmp_path: Path) -> None:
+    """A commit every minute, another lease every ten, and three that are killed in between."""
+    kills = {1777, 3675, 6666}
+    task, offset, text = lease(), 0, ""
+    for second in range(2 * 3600 + 120):
+        Clocked.time = 1000 + second * 1000
+        if second % 60 == 0:
+            flushed = task.flush()
+            offset, text = flushed.offsets.get(T, offset), told(flushed)
+        if second % 600 == 0 or second in kills:
+            task = lease(offset, text)
+            if second > offset:
+                task.put(numbers(offset, second))
+        task.put(numbers(second, second + 1))
+    hours = {f"t-0-{n}": list(range(n, n + 3600)) for n in (0, 3600)}
+    assert objects(tmp_path) == hours
+
+
 def test_nothing_is_written_before_its_plan_is_committed(lease: Any, tmp_path: Path) -> None:
     task = lease(file_max_records="4")
     task.put(numbers(0, 10))
