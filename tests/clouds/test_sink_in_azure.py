@@ -18,6 +18,8 @@ class Container(SinkUnderTest):
     """A container of its own, and objects below a prefix."""
 
     connector = ObjectSinkConnector
+    replaces = True
+    """Records that are written again may be an object of the same name."""
 
     def __init__(self, azure: AzureEndpoint, container: str) -> None:
         self.azure, self.name, self.keys = azure, container, azure.bucket(container)

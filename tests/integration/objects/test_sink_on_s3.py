@@ -19,6 +19,8 @@ class Bucket(SinkUnderTest):
     """A bucket of its own, and objects below a prefix."""
 
     connector = ObjectSinkConnector
+    replaces = True
+    """Records that are written again may be an object of the same name."""
 
     def __init__(self, s3: S3Endpoint, bucket: str) -> None:
         self.s3, self.name, self.keys = s3, bucket, s3.bucket(bucket)

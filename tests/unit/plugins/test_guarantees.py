@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import product
 from typing import Any
 
@@ -11,8 +12,9 @@ from penstock.engine.frames.formats import FILES, promise
 from penstock.engine.frames.places import ATOMIC
 from penstock.plugins.spark.sink import SparkSinkConnector
 from penstock.runtime.plugins import Plugins
-from penstock.sdk import Connector, Guarantee
+from penstock.sdk import Connector, FrameConnector, FrameSourceConnector, Guarantee
 from penstock.sdk.guarantees import described
+from project_scripts import ROOT
 
 PLUGINS = Plugins()
 EXACTLY, AT_LEAST = Guarantee.EXACTLY_ONCE, Guarantee.AT_LEAST_ONCE
@@ -25,6 +27,17 @@ def test_each_declares_its_guarantee(cls: type[Connector]) -> None:
     assert cls.guarantee_of(dict(cls.example)) is cls.guarantee
     varies = "guarantee_of" in vars(cls)
     assert varies == (AT_LEAST.value in cls.guarantee_limits), "the limits name what is weaker"
+
+
+WITH_TASKS = [cls for cls in OURS if not issubclass(cls, FrameConnector | FrameSourceConnector)]
+
+
+@pytest.mark.parametrize("cls", WITH_TASKS, ids=lambda cls: cls.__name__)
+def test_each_with_tasks_is_in_the_contract_kit(cls: type[Connector]) -> None:
+    """What Spark runs as jobs has no tasks that the kit could end."""
+    named = re.compile(rf"^    connector(: .+)? = {cls.__name__}$", re.MULTILINE)
+    files = (file.read_text() for file in (ROOT / "tests").rglob("*.py"))
+    assert any(named.search(text) for text in files)
 
 
 DEPENDING: list[tuple[str, dict[str, str], Guarantee]] = [
