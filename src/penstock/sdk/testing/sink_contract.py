@@ -79,20 +79,26 @@ class SinkContract:
         worker.lease()
         assert_written(worker, [*FIRST, *SECOND])
 
-    @pytest.mark.parametrize("change", ["back", "forward", "reset"])
+    @pytest.mark.parametrize("change", ["back", "forward", "reset", "moved from outside"])
     def test_offsets_altered(self, sink: SinkUnderTest, change: str) -> None:
-        """Set back, what was written is written again; set forward, what lies between is not."""
+        """Set back, what was written is written again; set forward, what lies between is not.
+
+        From outside, by Kafka's own tools, they are set back without asking the connector.
+        """
         worker = PlayedSink(sink)
         worker.produce(FIRST)
         worker.lease()
         ends = {partition: len(numbers) for partition, numbers in worker.log.items()}
         worker.produce(SECOND)
-        starts = {
-            "back": {p: end // 2 for p, end in ends.items()},
-            "forward": {p: (end + len(worker.log[p])) // 2 for p, end in ends.items()},
-            "reset": dict.fromkeys(ends, 0),
-        }[change]
-        self._alter(worker, dict.fromkeys(ends) if change == "reset" else starts)
+        starts = {p: end // 2 for p, end in ends.items()}
+        if change == "forward":
+            starts = {p: (end + len(worker.log[p])) // 2 for p, end in ends.items()}
+        if change == "reset":
+            starts = dict.fromkeys(ends, 0)
+        asked = {"reset": dict.fromkeys(ends), "moved from outside": {}}.get(change, starts)
+        self._alter(worker, asked)
+        if change == "moved from outside":
+            worker.move(starts)
         worker.lease()
         counted = Counter(sink.written())
         for partition, numbers in worker.log.items():

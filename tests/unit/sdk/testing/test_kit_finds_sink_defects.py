@@ -58,7 +58,7 @@ class LineSinkTask(SinkTask):
         values = batch.column("value").to_pylist()
         self.refuse(values, partition)
         values = [value for value in values if value.isdigit()]
-        if self.defect == "forgets offsets":
+        if self.defect in ("forgets offsets", "waits to be asked"):
             # Kept beside the target, so that offsets that a user sets make no difference.
             known = self.memory.get(self.file(partition), 0)
             values = values[max(0, known - first) :]
@@ -110,6 +110,8 @@ class LineSink(SinkConnector):
         ]
 
     def alter_offsets(self, config: Any, offsets: Any) -> bool:
+        if offsets and config["defect"] == "waits to be asked":
+            LineSinkTask.memory.clear()
         return True
 
 
@@ -155,6 +157,7 @@ FOUND_BY: dict[str, list[tuple[str, dict[str, str]]]] = {
     "test_offsets_altered": [
         ("forgets offsets", {"change": "back"}),
         ("forgets offsets", {"change": "reset"}),
+        ("waits to be asked", {"change": "moved from outside"}),
         ("fills gaps", {"change": "forward"}),
     ],
     "test_tasks_changed": [("file by task", {}), ("never cuts", {})],
@@ -175,6 +178,11 @@ def test_a_defect_is_found(
 ) -> None:
     with pytest.raises((AssertionError, ValueError, pytest.fail.Exception)):
         getattr(SinkContract(), scenario)(sink=Target(tmp_path / "out", defect), **more)
+
+
+def test_what_depends_on_being_asked_is_right_when_it_is(tmp_path: Path) -> None:
+    for change in ("back", "reset"):
+        SinkContract().test_offsets_altered(Target(tmp_path / change, "waits to be asked"), change)
 
 
 def test_a_task_that_cannot_be_stopped_before_it_starts_is_found(tmp_path: Path) -> None:
