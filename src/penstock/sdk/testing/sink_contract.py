@@ -88,23 +88,29 @@ class SinkContract:
         worker = PlayedSink(sink)
         worker.produce(FIRST)
         worker.lease()
-        ends = {partition: len(numbers) for partition, numbers in worker.log.items()}
+        ends = {partition: worker.position(partition)[0] for partition in worker.log}
         worker.produce(SECOND)
-        starts = {p: end // 2 for p, end in ends.items()}
-        if change == "forward":
-            starts = {p: (end + len(worker.log[p])) // 2 for p, end in ends.items()}
-        if change == "reset":
-            starts = dict.fromkeys(ends, 0)
-        asked = {"reset": dict.fromkeys(ends), "moved from outside": {}}.get(change, starts)
-        self._alter(worker, asked)
-        if change == "moved from outside":
-            worker.move(starts)
+        self._set_offsets(worker, change, ends)
+        starts = {partition: worker.position(partition)[0] for partition in worker.log}
         worker.lease()
         counted = Counter(sink.written())
         for partition, numbers in worker.log.items():
             for offset, number in enumerate(numbers):
                 times = (offset < ends[partition]) + (offset >= starts[partition])
                 assert_times(worker, number, counted[number], times)
+
+    def _set_offsets(self, worker: PlayedSink, change: str, ends: Mapping[int, int]) -> None:
+        back = {partition: end // 2 for partition, end in ends.items()}
+        if change == "back":
+            self._alter(worker, back)
+        if change == "forward":
+            halves = {p: (end + len(worker.log[p])) // 2 for p, end in ends.items()}
+            self._alter(worker, halves)
+        if change == "reset":
+            self._alter(worker, dict.fromkeys(ends))
+        if change == "moved from outside":
+            self._alter(worker, {})  # skips where offsets cannot be altered
+            worker.move(back)
 
     @staticmethod
     def _alter(worker: PlayedSink, offsets: Mapping[int, int | None]) -> None:
