@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from penstock.sdk import (
     ConfigDef,
     ConfigKey,
+    Guarantee,
     Importance,
     OffsetReader,
     RetriableError,
@@ -97,6 +98,7 @@ class SqliteSourceConnector(SourceConnector):
     task_class: ClassVar[type[SourceTask]] = SqliteSourceTask
     partition_keys: ClassVar[tuple[str, ...]] = ("database", "table")
     version: ClassVar[str] = "1.0"
+    guarantee: ClassVar[Guarantee | None] = Guarantee.EXACTLY_ONCE
 
     def start(self, config: Mapping[str, str]) -> None:
         self._config = dict(config)

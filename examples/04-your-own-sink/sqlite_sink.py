@@ -24,6 +24,7 @@ from penstock.sdk import (
     Assignment,
     ConfigDef,
     ConfigKey,
+    Guarantee,
     Importance,
     RetriableError,
     SinkConnector,
@@ -100,6 +101,8 @@ class SqliteSinkConnector(SinkConnector):
     config_def: ClassVar[ConfigDef] = CONFIG
     task_class: ClassVar[type[SinkTask]] = SqliteSinkTask
     version: ClassVar[str] = "1.0"
+    guarantee: ClassVar[Guarantee | None] = Guarantee.EXACTLY_ONCE
+    guarantee_limits: ClassVar[str] = "with one input partition"
 
     def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
         """One task, whatever is allowed: the database has one writer."""

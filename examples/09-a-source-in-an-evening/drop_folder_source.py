@@ -16,6 +16,7 @@ from penstock.sdk import (
     BackoffConfig,
     ConfigDef,
     ConfigKey,
+    Guarantee,
     Importance,
     ObjectContext,
     ObjectDistributionStrategy,
@@ -111,6 +112,7 @@ class DropFolderSourceConnector(SourceConnector):
     task_class = DropFolderSourceTask
     partition_keys = ("file",)
     version = "1.0"
+    guarantee = Guarantee.EXACTLY_ONCE
 
     def start(self, config: Mapping[str, str]) -> None:
         self._config = dict(config)

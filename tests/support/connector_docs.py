@@ -7,6 +7,8 @@ from importlib.metadata import entry_points
 
 from penstock.runtime.plugins import Plugin, Plugins
 from penstock.sdk.config import ConfigKey
+from penstock.sdk.connectors import Connector
+from penstock.sdk.guarantees import described
 
 HEAD = """\
 # All connectors and their keys
@@ -43,10 +45,16 @@ def _section(plugin: Plugin) -> str:
     keys = "\n".join(_row(key) for key in plugin.cls.config_def)
     return (
         f"## {_name(plugin)}\n\n{' '.join(doc.split())}\n\n"
+        f"Guarantee: {_guarantee(plugin)}.\n\n"
         + (f"Also: {named}\n\n" if named else "")
         + f"```json\n{example}\n```\n\n"
         + f"| key | default | meaning |\n|---|---|---|\n{keys}\n"
     )
+
+
+def _guarantee(plugin: Plugin) -> str:
+    cls: type[Connector] = plugin.cls
+    return described(cls.guarantee, cls.guarantee_limits)
 
 
 def _row(key: ConfigKey) -> str:

@@ -21,7 +21,7 @@ from penstock.cli.output import (
     print_table,
     styled,
 )
-from penstock.cli.plugin_examples import plugin_example
+from penstock.cli.plugin_examples import plugin_example, plugin_guarantee
 
 if TYPE_CHECKING:
     from penstock.client import ConnectClient
@@ -87,12 +87,15 @@ def describe_plugin(
     url: Url = None,
     output: Output = Format.TABLE,
 ) -> None:
-    """Show the config keys of a plugin and, if it is installed here, an example."""
+    """Show the config keys of a plugin and, if it is installed here, what a connector guarantees
+    and an example."""
     with connect(url) as client:
         keys = client.plugin_config(name)
     if print_objects(output, keys):
         return
     print_table(["Key", "Type", "Default", "What it is"], [_key_row(key) for key in keys])
+    if guarantee := plugin_guarantee(name):
+        _section(console(), "Guarantee", [guarantee])
     if example := plugin_example(name):
         _section(console(), "Example", example.splitlines())
 

@@ -67,6 +67,7 @@ if TYPE_CHECKING:
         batch_transform,
         record_transform,
     )
+    from penstock.sdk.guarantees import Guarantee
     from penstock.sdk.header_values import header_text, read_header
     from penstock.sdk.objects import ObjectContext, StoredObject
     from penstock.sdk.offsets import ChangedOffset, OffsetReader, SourceOffset, SourcePartition
@@ -138,6 +139,7 @@ __all__ = [
     "FrameShare",
     "FrameSourceConnector",
     "FrameTurn",
+    "Guarantee",
     "Importance",
     "KafkaEnd",
     "NameTemplate",
@@ -222,6 +224,7 @@ _MODULES = (
     "records",
     "packing",
     "tasks",
+    "guarantees",
     "connectors",
     "frames",
     "frame_sources",

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar, NamedTuple
 
 from penstock.sdk.config import ConfigDef
+from penstock.sdk.guarantees import Guarantee
 from penstock.sdk.offsets import ChangedOffset, OffsetReader, SourceOffset, SourcePartition
 from penstock.sdk.tasks import SinkTask, SourceTask
 
@@ -47,6 +48,22 @@ class Connector(ABC):
     worker_keys: ClassVar[tuple[str, ...]] = ()
     """Properties of the worker that the connector and its tasks get in their config, for limits
     that the operator sets. What a user writes under these names is dropped."""
+    guarantee: ClassVar[Guarantee | None] = None
+    """What it promises of every record. The contract kit tests it for that, ``penstock describe
+    plugin`` shows it. Where it depends on the configuration, this is the best there is, and
+    ``guarantee_of`` tells. None: not declared, which the kit takes for exactly once."""
+    guarantee_limits: ClassVar[str] = ""
+    """What the guarantee depends on, as the rest of a sentence that begins with it: ``as long as no
+    object changes``, say."""
+
+    @classmethod
+    def guarantee_of(
+        cls,
+        config: Mapping[str, str],  # noqa: ARG003 (most promise the same with any)
+    ) -> Guarantee | None:
+        """The guarantee with this configuration, which is valid. Must be quick and ask no
+        service."""
+        return cls.guarantee
 
     def validate(self, config: Mapping[str, str]) -> Sequence[tuple[str, str]]:
         """Checks over several keys: (key, message) pairs. Each key alone was checked before."""

@@ -17,7 +17,9 @@ class PostgresTable(SinkUnderTest):
     """Rows are added, so a record that is written again shows."""
 
     connector: ClassVar[type[SinkConnector]] = JdbcSinkConnector
-    value_schema: ClassVar[Schema | None] = Schema.struct({"n": Schema.int32()})
+    value_schema: ClassVar[Schema | None] = Schema.struct(
+        {"n": Schema.int32(), "note": Schema.string(optional=True)}
+    )
     partitions: ClassVar[int] = 3
 
     def __init__(self, tables: Tables, **more: str) -> None:
@@ -32,7 +34,10 @@ class PostgresTable(SinkUnderTest):
         }
 
     def value(self, number: int) -> Any:
-        return {"n": number}
+        return {"n": number, "note": None}
+
+    def bad_value(self) -> Any:
+        return {"n": -1, "note": "PostgreSQL takes no \0"}
 
     def written(self) -> list[int]:
         found = self._tables.run("SELECT to_regclass('numbers') IS NOT NULL")
@@ -45,8 +50,14 @@ class TestInsert(SinkContract):
         return PostgresTable(tables)
 
 
+class KeyedTable(PostgresTable):
+    """Each row has its own key."""
+
+    replaces: ClassVar[bool] = True
+
+
 @pytest.mark.heavy
 class TestUpsert(SinkContract):
     @pytest.fixture
     def sink(self, tables: Tables) -> SinkUnderTest:
-        return PostgresTable(tables, insert_mode="upsert", pk_mode="record_value", pk_fields="n")
+        return KeyedTable(tables, insert_mode="upsert", pk_mode="record_value", pk_fields="n")

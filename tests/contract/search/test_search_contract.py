@@ -19,11 +19,16 @@ class Index(SinkUnderTest):
     """An index of its own; a record that is written again must stay one document."""
 
     connector: ClassVar[type[SinkConnector]] = ElasticsearchSinkConnector
-    value_schema: ClassVar[Schema | None] = Schema.struct({"n": Schema.int32()})
+    value_schema: ClassVar[Schema | None] = Schema.struct(
+        {"n": Schema.int32(), "day": Schema.string(optional=True)}
+    )
     partitions: ClassVar[int] = 3
+    replaces: ClassVar[bool] = True
 
     def __init__(self, search: SearchServer, index: str, method: str) -> None:
         self._search, self._index, self._method = search, index, method
+        mapping = {"mappings": {"properties": {"day": {"type": "date"}}}}
+        search.http.put(f"/{index}", json=mapping).raise_for_status()
 
     def config(self) -> Mapping[str, str]:
         return {
@@ -35,7 +40,10 @@ class Index(SinkUnderTest):
         }
 
     def value(self, number: int) -> Any:
-        return {"n": number}
+        return {"n": number, "day": None}
+
+    def bad_value(self) -> Any:
+        return {"n": -1, "day": "never"}
 
     def written(self) -> list[int]:
         return [each["n"] for each in self._search.documents(self._index).values()]

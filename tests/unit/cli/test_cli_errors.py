@@ -99,7 +99,9 @@ def test_describe_plugin(run: Run, worker: Mock) -> None:
     assert "Where [it] is." in run("describe", "plugin", "P").out
     assert json.loads(run("describe", "plugin", "P", "-o", "json").out)[0]["name"] == "file"
     assert "Example" not in run("describe", "plugin", "P").out
+    assert "Guarantee" not in run("describe", "plugin", "P").out
     shown = run("describe", "plugin", "MirrorSource").out
+    assert "Guarantee:\n    exactly once with consumer.isolation.level=" in shown
     example = json.loads(shown[shown.index("    {\n") :])
     assert example["config"]["source.cluster.alias"] == "paris"
 

@@ -32,6 +32,7 @@ PUBLIC = [
     "FrameShare",
     "FrameSourceConnector",
     "FrameTurn",
+    "Guarantee",
     "Importance",
     "KafkaEnd",
     "NameTemplate",

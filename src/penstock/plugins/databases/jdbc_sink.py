@@ -15,11 +15,12 @@ from penstock.plugins.databases.write_session import WriteSession
 from penstock.sdk.checked import CheckedSinkConnector
 from penstock.sdk.config import ConfigDef
 from penstock.sdk.connectors import TopicPartition
+from penstock.sdk.guarantees import Guarantee
 from penstock.sdk.tasks import SinkTask
 
 
 class JdbcSinkConnector(CheckedSinkConnector):
-    """Writes to PostgreSQL, exactly once.
+    """Writes records as rows of PostgreSQL's tables.
 
     How far each partition was written is kept in the database, in the transactions of the rows.
     The consumer group's offsets still rule: altering them moves what is kept as well.
@@ -27,6 +28,7 @@ class JdbcSinkConnector(CheckedSinkConnector):
 
     config_def: ClassVar[ConfigDef] = SINK_CONFIG
     version: ClassVar[str] = __version__
+    guarantee: ClassVar[Guarantee | None] = Guarantee.EXACTLY_ONCE
     connect_class: ClassVar[str] = "io.confluent.connect.jdbc.JdbcSinkConnector"
     aliases: ClassVar[tuple[str, ...]] = ("PostgresSink", "JdbcSink")
     example: ClassVar[Mapping[str, str]] = {

@@ -21,6 +21,7 @@ from penstock.sdk.config import ConfigDef
 from penstock.sdk.connectors import SourceConnector
 from penstock.sdk.databases import TableId
 from penstock.sdk.errors import PenstockError
+from penstock.sdk.guarantees import Guarantee
 from penstock.sdk.offsets import ChangedOffset, OffsetReader, SourceOffset, SourcePartition
 from penstock.sdk.tasks import SourceTask
 
@@ -30,13 +31,17 @@ log = logging.getLogger(__name__)
 class JdbcSourceConnector(SourceConnector):
     """Reads tables of PostgreSQL or SQLite, or the result of a query.
 
-    Exactly once in the modes incrementing and timestamp, as long as rows appear in the order of
-    that column. Tables are dealt out to the tasks; new ones are found while it runs. If there are
-    more tasks than tables, the first load of a numbered table is divided among several.
+    Tables are dealt out to the tasks; new ones are found while it runs. If there are more tasks
+    than tables, the first load of a numbered table is divided among several.
     """
 
     config_def: ClassVar[ConfigDef] = keys.SOURCE_CONFIG
     version: ClassVar[str] = __version__
+    guarantee: ClassVar[Guarantee | None] = Guarantee.EXACTLY_ONCE
+    guarantee_limits: ClassVar[str] = (
+        "as long as rows appear in the order of the mode's columns; at least once with mode=bulk, "
+        "which reads everything again and again"
+    )
     connect_class: ClassVar[str] = "io.confluent.connect.jdbc.JdbcSourceConnector"
     aliases: ClassVar[tuple[str, ...]] = ("PostgresSource", "JdbcSource")
     example: ClassVar[Mapping[str, str]] = {
@@ -54,6 +59,11 @@ class JdbcSourceConnector(SourceConnector):
     task_class: ClassVar[type[SourceTask]] = JdbcSourceTask
     worker_keys: ClassVar[tuple[str, ...]] = (ROOTS,)
     partition_keys: ClassVar[tuple[str, ...]] = PARTITION_KEYS
+
+    @classmethod
+    def guarantee_of(cls, config: Mapping[str, str]) -> Guarantee | None:
+        bulk = keys.SOURCE_CONFIG[keys.MODE].read(config).lower() == "bulk"
+        return Guarantee.AT_LEAST_ONCE if bulk else cls.guarantee
 
     def validate(self, config: Mapping[str, str]) -> Sequence[tuple[str, str]]:
         return objections(lambda: SourceSettings.of(config), URL)

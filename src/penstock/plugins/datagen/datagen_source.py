@@ -15,15 +15,17 @@ from penstock.plugins.datagen.recipe import recipe_of
 from penstock.sdk.checked import objections
 from penstock.sdk.config import ConfigDef
 from penstock.sdk.connectors import SourceConnector
+from penstock.sdk.guarantees import Guarantee
 from penstock.sdk.offsets import OffsetReader, SourceOffset, SourcePartition
 from penstock.sdk.tasks import SourceTask
 
 
 class DatagenConnector(SourceConnector):
-    """Each task makes its own records. Exactly once: a record depends only on seed and offset."""
+    """Each task makes its own records. What is in one depends only on seed and offset."""
 
     config_def: ClassVar[ConfigDef] = DATAGEN_CONFIG
     version: ClassVar[str] = __version__
+    guarantee: ClassVar[Guarantee | None] = Guarantee.EXACTLY_ONCE
     connect_class: ClassVar[str] = "io.confluent.kafka.connect.datagen.DatagenConnector"
     aliases: ClassVar[tuple[str, ...]] = ("DatagenSource",)
     example: ClassVar[Mapping[str, str]] = {

@@ -14,17 +14,22 @@ from penstock.plugins.files.file_sink_task import FileStreamSinkTask
 from penstock.sdk.config import ConfigDef
 from penstock.sdk.connectors import SinkConnector, TopicPartition
 from penstock.sdk.errors import ConfigError, UserError
+from penstock.sdk.guarantees import Guarantee
 from penstock.sdk.tasks import SinkTask
 
 
 class FileStreamSinkConnector(SinkConnector):
-    """Appends to one file, exactly once with one task and one input partition.
+    """Appends values to one file, a line each.
 
     As in Kafka Connect, all of ``tasks.max`` tasks append to the same file.
     """
 
     config_def: ClassVar[ConfigDef] = FILE_SINK_CONFIG
     version: ClassVar[str] = __version__
+    guarantee: ClassVar[Guarantee | None] = Guarantee.EXACTLY_ONCE
+    guarantee_limits: ClassVar[str] = (
+        "with one task and one input partition; at least once with several tasks"
+    )
     connect_class: ClassVar[str] = "org.apache.kafka.connect.file.FileStreamSinkConnector"
     example: ClassVar[Mapping[str, str]] = {
         "connector.class": "FileStreamSink",
@@ -33,6 +38,11 @@ class FileStreamSinkConnector(SinkConnector):
     }
     task_class: ClassVar[type[SinkTask]] = FileStreamSinkTask
     worker_keys: ClassVar[tuple[str, ...]] = (ROOTS,)
+
+    @classmethod
+    def guarantee_of(cls, config: Mapping[str, str]) -> Guarantee | None:
+        alone = int(config.get("tasks.max") or 1) <= 1
+        return cls.guarantee if alone else Guarantee.AT_LEAST_ONCE
 
     def validate(self, config: Mapping[str, str]) -> Sequence[tuple[str, str]]:
         try:

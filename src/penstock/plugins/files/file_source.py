@@ -19,6 +19,7 @@ from penstock.plugins.files.tail_watch import TailWatches
 from penstock.sdk.config import ConfigDef
 from penstock.sdk.connectors import SourceConnector
 from penstock.sdk.errors import UserError
+from penstock.sdk.guarantees import Guarantee
 from penstock.sdk.offsets import OffsetReader, SourceOffset, SourcePartition
 from penstock.sdk.tasks import SourceTask
 
@@ -31,13 +32,15 @@ _NO_FILE = (
 class FileStreamSourceConnector(SourceConnector):
     """Reads one file with one task, or all files of a pattern with ``tasks.max`` tasks.
 
-    Exactly once as long as a file is only appended to. A rotated file is read to its end if a task
-    has it open at that time, or finds it again in its folder. Lines appended while no task had the
-    file open are missed if it was then moved elsewhere or truncated.
+    A rotated file is read to its end if a task has it open at that time, or finds it again in its
+    folder. Lines appended while no task had the file open are missed if it was then moved elsewhere
+    or truncated.
     """
 
     config_def: ClassVar[ConfigDef] = FILE_SOURCE_CONFIG
     version: ClassVar[str] = __version__
+    guarantee: ClassVar[Guarantee | None] = Guarantee.EXACTLY_ONCE
+    guarantee_limits: ClassVar[str] = "as long as files are only appended to"
     connect_class: ClassVar[str] = "org.apache.kafka.connect.file.FileStreamSourceConnector"
     example: ClassVar[Mapping[str, str]] = {
         "connector.class": "FileStreamSource",

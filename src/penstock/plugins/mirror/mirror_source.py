@@ -31,6 +31,7 @@ from penstock.sdk.checked import objections
 from penstock.sdk.config import ConfigDef
 from penstock.sdk.connectors import SourceConnector
 from penstock.sdk.errors import PenstockError, RetriableError
+from penstock.sdk.guarantees import Guarantee
 from penstock.sdk.offsets import OffsetReader, SourceOffset, SourcePartition
 from penstock.sdk.tasks import SourceTask
 
@@ -39,13 +40,18 @@ _BYTES: Final = "org.apache.kafka.connect.converters.ByteArrayConverter"
 
 
 class MirrorSourceConnector(SourceConnector):
-    """Records keep their keys, values, headers, timestamps and partitions. Exactly once.
+    """Records keep their keys, values, headers, timestamps and partitions.
 
     Partitions are dealt out to the tasks in turn, and stay there until the connector restarts.
     """
 
     config_def: ClassVar[ConfigDef] = keys.MIRROR_CONFIG
     version: ClassVar[str] = __version__
+    guarantee: ClassVar[Guarantee | None] = Guarantee.EXACTLY_ONCE
+    guarantee_limits: ClassVar[str] = (
+        "with consumer.isolation.level=read_committed; at least once with read_uncommitted, as "
+        "aborted records are mirrored too"
+    )
     connect_class: ClassVar[str] = "org.apache.kafka.connect.mirror.MirrorSourceConnector"
     aliases: ClassVar[tuple[str, ...]] = ("MirrorSource",)
     example: ClassVar[Mapping[str, str]] = {
@@ -64,6 +70,11 @@ class MirrorSourceConnector(SourceConnector):
         "value.converter": _BYTES,
         "header.converter": _BYTES,
     }
+
+    @classmethod
+    def guarantee_of(cls, config: Mapping[str, str]) -> Guarantee | None:
+        committed = MirrorSettings.of(config).committed
+        return cls.guarantee if committed else Guarantee.AT_LEAST_ONCE
 
     def validate(self, config: Mapping[str, str]) -> Sequence[tuple[str, str]]:
         def check() -> None:

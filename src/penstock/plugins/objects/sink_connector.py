@@ -21,14 +21,17 @@ from penstock.plugins.objects.store_config import FOLDER
 from penstock.sdk.config import ConfigDef
 from penstock.sdk.connectors import SinkConnector, TopicPartition
 from penstock.sdk.errors import UserError
+from penstock.sdk.guarantees import Guarantee
 from penstock.sdk.tasks import SinkTask
 
 
 class ObjectSinkConnector(SinkConnector):
-    """Exactly once: each record is in one object, whose name follows from its offsets."""
+    """Each record is in one object, whose name follows from its offsets."""
 
     config_def: ClassVar[ConfigDef] = OBJECT_SINK_CONFIG
     version: ClassVar[str] = __version__
+    guarantee: ClassVar[Guarantee | None] = Guarantee.EXACTLY_ONCE
+    guarantee_limits: ClassVar[str] = "as long as the settings of names and contents stay the same"
     aliases: ClassVar[tuple[str, ...]] = (
         "io.aiven.kafka.connect.s3.AivenKafkaConnectS3SinkConnector",
         "io.aiven.kafka.connect.gcs.GcsSinkConnector",

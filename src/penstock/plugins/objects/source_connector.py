@@ -30,6 +30,7 @@ from penstock.sdk.config import ConfigDef
 from penstock.sdk.connectors import SourceConnector
 from penstock.sdk.distribution.name_template import FILE_NAME_TEMPLATE, NameTemplate
 from penstock.sdk.errors import ConfigError
+from penstock.sdk.guarantees import Guarantee
 from penstock.sdk.offsets import ChangedOffset, OffsetReader, SourceOffset, SourcePartition
 from penstock.sdk.tasks import SourceTask
 
@@ -37,12 +38,14 @@ from penstock.sdk.tasks import SourceTask
 class ObjectSourceConnector(SourceConnector):
     """Reads every object of a bucket once, and again when it has changed.
 
-    Exactly once as long as no object changes: one that is replaced is read again, by
-    ``changed.objects``. The connector lists, for all tasks; a task reads what it is given.
+    ``changed.objects`` may say otherwise. The connector lists, for all tasks; a task reads what it
+    is given.
     """
 
     config_def: ClassVar[ConfigDef] = OBJECT_SOURCE_CONFIG
     version: ClassVar[str] = __version__
+    guarantee: ClassVar[Guarantee | None] = Guarantee.EXACTLY_ONCE
+    guarantee_limits: ClassVar[str] = "as long as no object changes"
     aliases: ClassVar[tuple[str, ...]] = (
         "io.aiven.kafka.connect.s3.source.S3SourceConnector",
         "io.aiven.kafka.connect.azure.source.AzureBlobSourceConnector",

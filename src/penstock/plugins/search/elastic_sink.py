@@ -12,6 +12,7 @@ from penstock.plugins.search.sink_settings import SinkSettings
 from penstock.sdk.checked import CheckedSinkConnector
 from penstock.sdk.config import ConfigDef
 from penstock.sdk.connectors import TopicPartition
+from penstock.sdk.guarantees import Guarantee
 from penstock.sdk.tasks import SinkTask
 
 
@@ -22,6 +23,11 @@ class ElasticsearchSinkConnector(CheckedSinkConnector):
 
     config_def: ClassVar[ConfigDef] = SINK_CONFIG
     version: ClassVar[str] = __version__
+    guarantee: ClassVar[Guarantee | None] = Guarantee.EXACTLY_ONCE
+    guarantee_limits: ClassVar[str] = (
+        "in that a record that is written again is the same document; at least once with "
+        "write.method=upsert and keys, as older fields are merged again"
+    )
     connect_class: ClassVar[str] = "io.confluent.connect.elasticsearch.ElasticsearchSinkConnector"
     aliases: ClassVar[tuple[str, ...]] = (
         "OpenSearchSink",
@@ -41,6 +47,12 @@ class ElasticsearchSinkConnector(CheckedSinkConnector):
     task_class: ClassVar[type[SinkTask]] = ElasticsearchSinkTask
 
     main_key: ClassVar[str] = URL
+
+    @classmethod
+    def guarantee_of(cls, config: Mapping[str, str]) -> Guarantee | None:
+        settings = SinkSettings.of(config)
+        merged_by_key = settings.upsert and not settings.key_ignored
+        return Guarantee.AT_LEAST_ONCE if merged_by_key else cls.guarantee
 
     def check(self, config: Mapping[str, str]) -> SinkSettings:
         return SinkSettings.of(config)

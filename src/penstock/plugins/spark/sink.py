@@ -15,12 +15,17 @@ from penstock.sdk.config import ConfigDef, ConfigKey, Importance, Type
 from penstock.sdk.config_validators import non_empty, one_of
 from penstock.sdk.errors import ConfigError, UserError
 from penstock.sdk.frames import FormatEnd, FrameConnector, FrameTurn
+from penstock.sdk.guarantees import Guarantee
 from penstock.sdk.sql_expressions import expressions
 
 FORMAT, PATH, TABLE, OPTIONS = "format", "path", "table", "format.options."
 VALUE, SCHEMA, SELECT, PARTITION_BY = "value.format", "value.schema", "select", "partition.by"
-IN_FOLDERS = ("parquet", "orc", "json", "csv", "text", "xml", "avro", "delta")
+IN_FILES = ("parquet", "orc", "json", "csv", "text", "xml", "avro")
+IN_FOLDERS = (*IN_FILES, "delta")
 IN_CATALOGS = ("iceberg",)
+IN_TABLES = ("delta", *IN_CATALOGS)
+RENAMING = ("file", "hdfs", "viewfs", "webhdfs", "abfs", "abfss")
+"""File systems that rename a folder at once."""
 SPARK_SINK_CONFIG = ConfigDef(
     ConfigKey(
         PATH,
@@ -85,6 +90,11 @@ class SparkSinkConnector(FrameConnector):
 
     config_def: ClassVar[ConfigDef] = SPARK_SINK_CONFIG
     version: ClassVar[str] = __version__
+    guarantee: ClassVar[Guarantee | None] = Guarantee.EXACTLY_ONCE
+    guarantee_limits: ClassVar[str] = (
+        "on file systems that rename a folder at once, and in tables of Delta and Iceberg; at "
+        "least once on object stores, and in formats that are appended to"
+    )
     example: ClassVar[Mapping[str, str]] = {
         "connector.class": "SparkSink",
         "topics": "orders",
@@ -96,6 +106,13 @@ class SparkSinkConnector(FrameConnector):
         "partition.by": "day",
     }
     worker_keys: ClassVar[tuple[str, ...]] = (ROOTS,)
+
+    @classmethod
+    def guarantee_of(cls, config: Mapping[str, str]) -> Guarantee | None:
+        read = {key: SPARK_SINK_CONFIG[key].read(config) for key in (FORMAT, PATH)}
+        kind = read[FORMAT].lower()
+        renamed = kind in IN_FILES and (urlsplit(read[PATH]).scheme or "file") in RENAMING
+        return cls.guarantee if renamed or kind in IN_TABLES else Guarantee.AT_LEAST_ONCE
 
     def validate(self, config: Mapping[str, str]) -> Sequence[tuple[str, str]]:
         """JSON needs a schema, expressions have limits, and the worker may restrict folders."""

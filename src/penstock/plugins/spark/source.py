@@ -21,6 +21,7 @@ from penstock.plugins.spark.source_config import (
     DELTA,
     FORMAT,
     JDBC,
+    MODE,
     PATH,
     SELECT,
     SPARK_SOURCE_CONFIG,
@@ -35,6 +36,7 @@ from penstock.sdk.frame_sources import (
     SourceTurn,
     SourceTurnEnd,
 )
+from penstock.sdk.guarantees import Guarantee
 from penstock.sdk.offsets import ChangedOffset, OffsetReader, SourceOffset, SourcePartition
 from penstock.sdk.sql_expressions import expressions
 
@@ -46,6 +48,11 @@ class SparkSourceConnector(FrameSourceConnector):
 
     config_def: ClassVar[ConfigDef] = SPARK_SOURCE_CONFIG
     version: ClassVar[str] = __version__
+    guarantee: ClassVar[Guarantee | None] = Guarantee.EXACTLY_ONCE
+    guarantee_limits: ClassVar[str] = (
+        "as long as no file changes, and rows appear in the order of the mode's columns; at least "
+        "once with mode=bulk, which reads everything again and again"
+    )
     example: ClassVar[Mapping[str, str]] = {
         "connector.class": "SparkSource",
         "topic": "orders",
@@ -55,6 +62,12 @@ class SparkSourceConnector(FrameSourceConnector):
     }
     partition_keys: ClassVar[tuple[str, ...]] = (*FILE_KEYS, *TABLE_KEYS)
     worker_keys: ClassVar[tuple[str, ...]] = (ROOTS,)
+
+    @classmethod
+    def guarantee_of(cls, config: Mapping[str, str]) -> Guarantee | None:
+        read = {key: SPARK_SOURCE_CONFIG[key].read(config) for key in (FORMAT, MODE)}
+        bulk = read[FORMAT] == JDBC and read[MODE] == "bulk"
+        return Guarantee.AT_LEAST_ONCE if bulk else cls.guarantee
 
     def validate(self, config: Mapping[str, str]) -> Sequence[tuple[str, str]]:
         """Options and expressions have limits, and the worker may restrict folders."""

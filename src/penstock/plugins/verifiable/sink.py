@@ -12,6 +12,7 @@ from penstock.plugins.files.file_jail import ROOTS
 from penstock.plugins.verifiable.reports import REPORT_KEY, Reports
 from penstock.sdk.config import ConfigDef
 from penstock.sdk.connectors import SinkConnector, TopicPartition
+from penstock.sdk.guarantees import Guarantee
 from penstock.sdk.tasks import SinkTask
 
 VERIFIABLE_SINK_CONFIG: Final = ConfigDef(REPORT_KEY)
@@ -49,6 +50,8 @@ class VerifiableSinkConnector(SinkConnector):
 
     config_def: ClassVar[ConfigDef] = VERIFIABLE_SINK_CONFIG
     version: ClassVar[str] = __version__
+    guarantee: ClassVar[Guarantee | None] = Guarantee.AT_LEAST_ONCE
+    guarantee_limits: ClassVar[str] = "since nothing takes a report back"
     connect_class: ClassVar[str] = "org.apache.kafka.connect.tools.VerifiableSinkConnector"
     example: ClassVar[Mapping[str, str]] = {
         "connector.class": "VerifiableSink",

@@ -15,6 +15,7 @@ from penstock.sdk.batches import SourceBatch, record_batch
 from penstock.sdk.config import ConfigDef, ConfigKey, Importance, Type
 from penstock.sdk.connectors import SourceConnector
 from penstock.sdk.errors import OffsetError
+from penstock.sdk.guarantees import Guarantee
 from penstock.sdk.offsets import ChangedOffset, OffsetReader, SourceOffset, SourcePartition
 from penstock.sdk.schema import Schema, to_field
 from penstock.sdk.tasks import SourceTask
@@ -116,6 +117,7 @@ class VerifiableSourceConnector(SourceConnector):
 
     config_def: ClassVar[ConfigDef] = VERIFIABLE_SOURCE_CONFIG
     version: ClassVar[str] = __version__
+    guarantee: ClassVar[Guarantee | None] = Guarantee.EXACTLY_ONCE
     connect_class: ClassVar[str] = "org.apache.kafka.connect.tools.VerifiableSourceConnector"
     example: ClassVar[Mapping[str, str]] = {
         "connector.class": "VerifiableSource",

@@ -6,8 +6,8 @@
             return CounterSource(tmp_path)    # a SourceUnderTest
 
 Neither Kafka nor Spark runs: the kit plays the worker, and does what a worker may do to a task. It
-restarts, kills, stops and alters; what the connector then delivers must still be right. Needs
-pytest.
+restarts, kills, stops and alters; what the connector then delivers must still be right, by the
+guarantee that it declares. Needs pytest.
 """
 
 from penstock.sdk.testing.played_sink import PlayedSink, SinkUnderTest

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Final
 from penstock.sdk.batches import SourceBatch, offsets_only
 from penstock.sdk.connectors import SourceConnector
 from penstock.sdk.errors import RecordError, RetriableError
+from penstock.sdk.guarantees import Guarantee
 from penstock.sdk.offsets import (
     ChangedOffset,
     OffsetReader,
@@ -33,8 +34,8 @@ class SourceUnderTest(ABC):
     """A connector, and a source that tests can write to."""
 
     connector: ClassVar[type[SourceConnector]]
-    exactly_once: ClassVar[bool] = True
-    """Set False for a source that may repeat after a kill; it may never lose."""
+    """Tested for the guarantee that it declares. One that is at least once may repeat after a kill,
+    and never lose; one that declares nothing must be exactly once."""
     finds_more: ClassVar[bool] = True
     """Set False for a connector whose tasks read what ``plan`` gave them and nothing else: what is
     added later is for the next turn, which ``look`` asks for."""
@@ -69,6 +70,12 @@ class PlayedSource:
         self.offsets: dict[str, tuple[SourcePartition, SourceOffset]] = {}
         self.letters: list[RecordError] = []
         """What could not be read, where the configuration has ``errors.tolerance=all``."""
+
+    @property
+    def exactly_once(self) -> bool:
+        """Whether nothing may be delivered twice, by what the connector declares."""
+        config = dict(self.source.config())
+        return self.source.connector.guarantee_of(config) is not Guarantee.AT_LEAST_ONCE
 
     @property
     def tolerant(self) -> bool:

@@ -161,9 +161,9 @@ class SourceContract:
             worker.turn(polls=polls, killed=True)
             worker.turn(polls=1)
         worker.turn()
-        if source.exactly_once:
-            assert_all_once(worker, [*FIRST, *SECOND])
         assert set(worker.delivered) == {*FIRST, *SECOND}, "records were lost"
+        if worker.exactly_once:
+            assert_all_once(worker, [*FIRST, *SECOND])
 
 
 def assert_all_once(worker: PlayedSource, numbers: Any) -> None:

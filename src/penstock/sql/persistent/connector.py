@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
-from penstock.sdk import ConfigDef, ConfigKey, FrameConnector, FrameTurn, Importance
+from penstock.sdk import ConfigDef, ConfigKey, FrameConnector, FrameTurn, Guarantee, Importance
 from penstock.sdk.errors import PenstockError
 from penstock.sdk.frames import TurnEnd
 from penstock.sql.avro.registry import KEYS as REGISTRY
@@ -37,6 +37,7 @@ class PersistentQueryConnector(FrameConnector):
         ),
     )
     worker_keys: ClassVar[tuple[str, ...]] = (STATE_FOLDER, *REGISTRY)
+    guarantee: ClassVar[Guarantee | None] = Guarantee.EXACTLY_ONCE
 
     def validate(self, config: Mapping[str, str]) -> Sequence[tuple[str, str]]:
         """The definition must be that of a query that can be planned."""

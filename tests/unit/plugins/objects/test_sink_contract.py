@@ -39,6 +39,8 @@ class Folder(SinkUnderTest):
 
     connector: ClassVar[type[SinkConnector]] = TickingConnector
     partitions: ClassVar[int] = 3
+    replaces: ClassVar[bool] = True
+    """Records that are written again may be an object of the same name."""
 
     def __init__(self, folder: Path, **keys: str) -> None:
         self.folder = folder

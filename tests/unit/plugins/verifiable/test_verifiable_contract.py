@@ -63,10 +63,9 @@ def test_no_number_is_missing_or_there_twice(
 
 
 class Told(SinkUnderTest):
-    """What was told as flushed; at least once, since nothing takes a report back."""
+    """What was told as flushed."""
 
     connector: ClassVar[type[SinkConnector]] = VerifiableSinkConnector
-    exactly_once: ClassVar[bool] = False
     partitions: ClassVar[int] = 2
     value_schema: ClassVar[Schema | None] = Schema.int64()
 

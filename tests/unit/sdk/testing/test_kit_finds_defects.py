@@ -6,21 +6,19 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-import pyarrow as pa
 import pytest
 
 from penstock.sdk import (
     ConfigDef,
     ConfigKey,
+    Guarantee,
     OffsetReader,
     RecordError,
-    SinkConnector,
-    SinkTask,
     SourceConnector,
     SourceRecord,
     SourceTask,
 )
-from penstock.sdk.testing import SinkContract, SinkUnderTest, SourceContract, SourceUnderTest
+from penstock.sdk.testing import SourceContract, SourceUnderTest
 
 CONFIG = ConfigDef(ConfigKey("file"), ConfigKey("defect", default=""))
 LINES = {"of": "file"}
@@ -159,94 +157,13 @@ def test_a_defect_is_found(scenario: str, defect: str, tmp_path: Path) -> None:
 
 
 def test_at_least_once_may_repeat_but_not_lose(tmp_path: Path) -> None:
+    class Repeating(Connector):
+        guarantee: ClassVar[Guarantee | None] = Guarantee.AT_LEAST_ONCE
+
     class AtLeastOnce(Source):
-        exactly_once: ClassVar[bool] = False
+        connector = Repeating
 
     kit = Impatient()
     kit.test_exactly_once_under_kill(AtLeastOnce(tmp_path / "repeats", "forgets"), 2)
     with pytest.raises(AssertionError, match="lost"):
         kit.test_exactly_once_under_kill(AtLeastOnce(tmp_path / "loses", "ahead"), 2)
-
-
-class LineSinkTask(SinkTask):
-    """Appends lines; what ``flush`` returns is how long the file then is."""
-
-    def start(self, config: Mapping[str, str]) -> None:
-        self.file, self.defect = Path(config["file"]), config["defect"]
-        self.file.touch()
-        self.buffer: list[str] = []
-
-    def open(self, assignments: Any) -> None:
-        (only,) = assignments
-        if only.metadata and self.defect != "never cuts":
-            with self.file.open("r+b") as file:
-                file.truncate(int(only.metadata))
-
-    def put(self, batch: pa.RecordBatch) -> None:
-        lines = [f"{value}\n" for value in batch.column("value").to_pylist()]
-        self.buffer += lines[:-1] if self.defect == "drops the last" else lines
-
-    def flush(self) -> str:
-        if self.defect != "never flushes":
-            with self.file.open("a") as file:
-                file.writelines(self.buffer)
-        self.buffer = []
-        return str(self.file.stat().st_size)
-
-
-class LineSink(SinkConnector):
-    """One task."""
-
-    config_def: ClassVar[ConfigDef] = CONFIG
-    task_class: ClassVar[type[SinkTask]] = LineSinkTask
-
-    def start(self, config: Mapping[str, str]) -> None:
-        self.config = dict(config)
-
-    def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
-        return [self.config]
-
-
-class Target(SinkUnderTest):
-    """A file, and a defect."""
-
-    connector = LineSink
-
-    def __init__(self, file: Path, defect: str = "") -> None:
-        self.file, self.defect = file, defect
-
-    def config(self) -> Mapping[str, str]:
-        return {"file": str(self.file), "defect": self.defect}
-
-    def value(self, number: int) -> str:
-        return str(number)
-
-    def written(self) -> list[int]:
-        return [int(line) for line in self.file.read_text().splitlines()]
-
-
-class TestSinkWithoutADefect(SinkContract):
-    @pytest.fixture
-    def sink(self, tmp_path: Path) -> SinkUnderTest:
-        return Target(tmp_path / "out")
-
-
-SINK_FOUND_BY = {
-    "test_what_is_flushed_is_in_the_target": "drops the last",
-    "test_a_lease_without_records": "never flushes",
-    "test_restart_in_the_middle": "drops the last",
-    "test_exactly_once_under_kill": "never cuts",
-}
-
-
-def test_every_scenario_for_sinks_has_a_planted_defect() -> None:
-    assert SINK_FOUND_BY.keys() == {name for name in dir(SinkContract) if name.startswith("test_")}
-
-
-@pytest.mark.parametrize("scenario", sorted(SINK_FOUND_BY))
-def test_a_defect_of_a_sink_is_found(scenario: str, tmp_path: Path) -> None:
-    more = {"moment": "flush"} if scenario == "test_exactly_once_under_kill" else {}
-    with pytest.raises(AssertionError):
-        getattr(SinkContract(), scenario)(
-            sink=Target(tmp_path / "out", SINK_FOUND_BY[scenario]), **more
-        )
