@@ -56,9 +56,14 @@ class FormatOrder:
     explain: bool = False
     """Whether the outcome is to have Spark's plan."""
 
+    @property
+    def connector(self) -> str:
+        """Whose turn it is."""
+        return self.lease.connector
+
     def __str__(self) -> str:
         ranges = ", ".join(map(str, self.plan.ranges))
-        return f"{self.lease.connector}: turn {self.plan.id}, {ranges}"[:500]
+        return f"{self.connector}: turn {self.plan.id}, {ranges}"[:500]
 
 
 class FormatTurn:
