@@ -17,6 +17,7 @@ from penstock.engine.frames.frame_lease import FrameLease, FrameReport
 from penstock.engine.frames.ranges import TurnPlan, config_hash, plan_turn
 from penstock.engine.frames.stored_plan import stored_plan
 from penstock.engine.frames.turn_order import TurnOrder, topic_ranges
+from penstock.engine.frames.turn_records import Reading
 from penstock.engine.lease.lease import End, Lease, Limits
 from penstock.kafka.range_reader import Range
 from penstock.kafka.topics import PartitionId
@@ -120,7 +121,7 @@ class FrameRunner(TurnRunner[FrameLease], SinkRunner):
         return IntoKafka(self._turn_order(leases))
 
     def _format_order(self, lease: FrameLease, end: FormatEnd) -> FormatOrder:
-        config, stored = config_hash(self.config), self._stored
+        config, stored, connector = config_hash(self.config), self._stored, self._connector
         # Any number that no turn before had: ranges that are read again are another turn.
         fresh = TurnPlan(time.time_ns() // 1000, lease.ranges, end.target, config)
         return FormatOrder(
@@ -129,8 +130,7 @@ class FrameRunner(TurnRunner[FrameLease], SinkRunner):
             stored or fresh,
             stored=stored is not None,
             config=config,
-            build=self._connector.build,
-            headers=self._connector.wants_headers,
+            reading=Reading(connector.decode, connector.build, connector.wants_headers),
             explain=not self.plan,
         )
 
