@@ -34,6 +34,7 @@ from penstock.engine.frames.small_turn import produce_small, small_records
 from penstock.engine.frames.task_frame import task_frame
 from penstock.engine.frames.task_output import run_task
 from penstock.engine.frames.turn_order import TurnOrder, TurnOutcome
+from penstock.engine.frames.turn_records import Reading
 from penstock.engine.lease.lease import End, Limits, Membership
 from penstock.engine.pipeline.recipe import Recipe
 from penstock.kafka import clients
@@ -93,15 +94,11 @@ class Turns:
         lease = self._lease("files", 0, ranges)
         plan = TurnPlan(time.time_ns() // 1000, lease.ranges, str(self._folder), "config")
         end = FormatEnd("parquet", plan.target)
-        order = FormatOrder(
-            lease,
-            end,
-            plan,
-            stored=False,
-            config="config",
-            build=lambda records, _: records.selectExpr("CAST(value AS STRING) AS value"),
-            headers=False,
+        text = "CAST(value AS STRING) AS value"
+        reading = Reading(
+            lambda records, _: records, lambda records, _: records.selectExpr(text), headers=False
         )
+        order = FormatOrder(lease, end, plan, stored=False, config="config", reading=reading)
         return _timed(FormatTurn(self._spark, order, lambda: True).run, small=False)
 
     def parts_of_small(self, records: int) -> Parts:

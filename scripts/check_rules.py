@@ -177,7 +177,7 @@ MUTATIONS = (
     Mutation(
         "4f",
         "a re-attempt of a frame turn's stage produces",
-        "engine/frames/producing_stage.py",
+        "engine/frames/last_stage.py",
         "context.attemptNumber() > 0",
         "context.attemptNumber() > 99",
         FRAMES + "test_rule_4_a_reattempt_touches_nothing",

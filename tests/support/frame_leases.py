@@ -15,28 +15,44 @@ from penstock.sdk.frames import FrameTask
 from penstock.sdk.tasks import Assignment
 
 
+def plain_lease(**fields: Any) -> FrameLease:
+    """Of a broker that is not there, for what does not ask it."""
+    order: dict[str, Any] = {
+        "lease_id": "lease",
+        "previous": None,
+        "connector": "c",
+        "task": 0,
+        "config": {},
+        "pipeline": Recipe((StringConverter, {}), (StringConverter, {})),
+        "connection": Connection("nowhere:1"),
+        "transactional_id": "c-0",
+        "membership": Membership(b"", "workers"),
+        "limits": Limits(),
+        "secrets": (),
+        "producer_settings": {},
+        "task_class": FrameTask,
+        "group": "connect-c",
+        "group_metadata": b"",
+        "assignments": (),
+        "copy_topic": "copies",
+    }
+    return FrameLease(**{**order, **fields})
+
+
 def frame_lease(connection: Connection, name: str, *ranges: Range, **fields: Any) -> FrameLease:
     """Of task 0, unless ``fields`` say something else; the copies go to ``<name>-copies``."""
     group = f"connect-{name}"
     task = fields.get("task", 0)
     order: dict[str, Any] = {
         "lease_id": f"{name}-{task}",
-        "previous": None,
         "connector": name,
-        "task": task,
-        "config": {},
-        "pipeline": Recipe((StringConverter, {}), (StringConverter, {})),
         "connection": connection,
         "transactional_id": f"{name}-{task}",
         "membership": Membership(clients.group_metadata(connection, name), name),
-        "limits": Limits(),
-        "secrets": (),
-        "producer_settings": {},
-        "task_class": FrameTask,
         "group": group,
         "group_metadata": clients.group_metadata(connection, group),
         "assignments": tuple(Assignment(r.topic, r.partition, r.start, "") for r in ranges),
         "copy_topic": f"{name}-copies",
         "ranges": ranges,
     }
-    return FrameLease(**{**order, **fields})
+    return plain_lease(**{**order, **fields})

@@ -6,19 +6,20 @@ Instead the worker fixes the ranges of a turn, about a second of work, has Spark
 gives the DataFrame to ``build``; Spark plans and runs what that returns. A turn ends in Kafka, in
 one transaction per task with the records and the input's offsets, or in files of a Spark format.
 
-Converters and transforms of the configuration do not apply: ``build`` gets and returns bytes.
+Transforms of the configuration do not apply, and converters only where ``decode`` asks for them:
+``build`` gets and returns bytes.
 
 Calls come one at a time, on the worker: ``start`` → ``end``, then for each turn ``side_topics``,
-``build``, and ``turned`` once it is known how the turn ended → ``stop``. Before the first turn that
-ends in Kafka, ``build`` is called with no ranges, to look at its plan. A turn that was lost is
-planned again, so ``build`` may get the same ranges again. Only where ``build`` does not return does
-``stop`` come during it.
+``decode``, ``build``, and ``turned`` once it is known how the turn ended → ``stop``. Before the
+first turn that ends in Kafka, ``build`` is called with no ranges, to look at its plan. A turn that
+was lost is planned again, so ``build`` may get the same ranges again. Only where ``build`` does not
+return does ``stop`` come during it.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
@@ -57,6 +58,10 @@ class FrameTurn:
     clients: ``bootstrap.servers`` and security. There are secrets among them."""
     small: bool = False
     """Whether few records pass through the worker: they are then one partition of Spark's."""
+    converted: Callable[[DataFrame, str], DataFrame] | None = field(default=None, repr=False)
+    """For ``decode``: takes records and a schema as Spark writes them, and adds ``converted_key``
+    as text, ``converted_value`` in that schema and ``error``, by the connector's converters. Fields
+    are taken by their names. None where turns end in Kafka."""
 
 
 @dataclass(frozen=True)
@@ -143,6 +148,17 @@ class FrameConnector(SinkConnector):
         order of their offsets within each partition, and all of a task's are in one partition of
         Spark's. What is to be returned is up to ``end``. An error turns the tasks FAILED.
         """
+
+    def decode(self, records: DataFrame, turn: FrameTurn) -> DataFrame:
+        """Where turns end in a format: what can be wrong with a record is found here.
+
+        ``records`` as they are with further columns, row by row; among them ``error`` (string): why
+        this record cannot be read, or null. ``build`` gets what this returns, without ``error``.
+        With ``errors.tolerance=all`` it does not get such a record, which becomes a dead letter if
+        there is a topic for these; otherwise the records before it are written, and the task fails.
+        It may be called more than once in a turn.
+        """
+        return records
 
     def end(self) -> KafkaEnd | FormatEnd:
         """Where turns end. Asked after ``start``."""

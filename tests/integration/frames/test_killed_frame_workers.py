@@ -89,6 +89,33 @@ def test_files_of_a_worker_killed_in_the_middle_of_turns(
     assert set(values.values()) == {1}
 
 
+def test_letters_of_a_worker_killed_in_the_middle_of_turns(
+    start: Start, topics: Topics, name: str, tmp_path: Path
+) -> None:
+    """Each record is in the files once, or its dead letter is there once."""
+    letters, out, worker = f"{name}-letters", tmp_path / "out", start()
+    topics.create(name, PARTITIONS)
+    for partition in range(PARTITIONS):
+        numbers = range(partition, PARTITIONS * EACH, PARTITIONS)
+        topics.produce(
+            name, (b"x" if n % 50 < 1 else b"%d" % n for n in numbers), partition=partition
+        )
+    sink = {"connector.class": "SparkSink", "topics": name, "path": str(out), "select": "value.n"}
+    sink |= {"value.format": "csv", "value.schema": "n BIGINT", "errors.tolerance": "all"}
+    topic = {"errors.deadletterqueue.topic.name": letters}
+    replicas = {"errors.deadletterqueue.topic.replication.factor": "1"}
+    worker.client.create(name, {**sink, **topic, **replicas})
+    for count in (1, 1 + PARTITIONS * EACH // 100):
+        eventually(lambda: topics.end(letters) >= count, within=180, every=0.02)  # noqa: B023 (called at once)
+        worker.kill()
+        worker.start()
+    await_end(topics, name)
+    files = out.glob("turn=*/*.parquet")
+    found = [v for file in files for v in ParquetFile(file).read().column("n").to_pylist()]
+    assert sorted(found) == [n for n in range(PARTITIONS * EACH) if n % 50]
+    assert len(topics.values(letters)) == PARTITIONS * EACH // 50
+
+
 def test_a_database_of_a_worker_killed_in_the_middle_of_turns(
     start: Start, topics: Topics, filled: str, tables: Tables, java: Java
 ) -> None:

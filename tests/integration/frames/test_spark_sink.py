@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from confluent_kafka import Message
 from pyspark.sql import SparkSession
 
 from penstock.client import ConnectClient, ConnectError
+from penstock.kafka.letter_headers import PREFIX
+from played_registry import Played
 from sink_offsets import entry, in_group
 from topics import Topics
 from waiting import eventually
@@ -106,13 +109,100 @@ def test_a_record_that_is_no_json_is_named_and_passed_by_altering_the_offset(
     topics.produce(name, [b'{"id": "x'])
     people(topics, name, range(2, 3))
     make(value_format="json", value_schema=SCHEMA, select="value.*", format="json")
-    assert f"{name}-0 at offset 3" in failure(connectors, name)
-    assert not list(out.glob("turn=*"))
+    said = failure(connectors, name)
+    assert "Tolerance exceeded" in said
+    assert f"{name}-0 at offset 3: the value is not JSON of the schema" in said
+    assert f"alter its offset of {name}-0 to 4" in said
+    assert ids(spark, "json", out) == [0, 1]
+    assert in_group(topics, f"connect-{name}") == [entry(name, 0, 3)]
     connectors.stop(name)
     connectors.alter_offsets(name, [entry(name, 0, 4)])
     connectors.resume(name)
     await_end(topics, name)
-    assert ids(spark, "json", out) == [2]
+    assert ids(spark, "json", out) == [0, 1, 2]
+
+
+ENVELOPE = {"type": "struct", "fields": [{"field": "id", "type": "int64", "optional": True}]}
+AVRO = {"type": "record", "name": "Person", "fields": [{"name": "id", "type": "long"}]}
+JSON_CONVERTER = "org.apache.kafka.connect.json.JsonConverter"
+AVRO_CONVERTER = "io.confluent.connect.avro.AvroConverter"
+
+
+def in_json(number: int) -> bytes:
+    return json.dumps({"id": number}).encode()
+
+
+def in_envelope(number: int) -> bytes:
+    return json.dumps({"schema": ENVELOPE, "payload": {"id": number}}).encode()
+
+
+def in_avro(number: int) -> bytes:
+    return b"\0" + (5).to_bytes(4, "big") + bytes([2 * number])
+
+
+@pytest.fixture
+def registry() -> Iterator[str]:
+    played = Played()
+    played.answer = (200, {"schema": json.dumps(AVRO)})
+    with played.serving() as url:
+        yield url
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize(
+    ("form", "converter", "encode"),
+    [
+        ("json", "", in_json),
+        ("csv", "", lambda number: b"%d,x" % number),
+        ("converter", JSON_CONVERTER, in_envelope),
+        ("converter", AVRO_CONVERTER, in_avro),
+    ],
+)
+def test_values_that_cannot_be_decoded_are_dead_letters(
+    spark: SparkSession,
+    connectors: ConnectClient,
+    topics: Topics,
+    name: str,
+    make: Make,
+    out: Path,
+    registry: str,
+    form: str,
+    converter: str,
+    encode: Callable[[int], bytes],
+) -> None:
+    """And the other records of their turns are written."""
+    topics.produce(name, [encode(1), b"{bad", encode(2)])
+    topics.produce(name, [b"{worse", encode(3)], partition=1)
+    schema = "id BIGINT, name STRING" if form == "csv" else "id BIGINT"
+    keys = {"key_converter": "org.apache.kafka.connect.storage.StringConverter"}
+    if converter:
+        keys["value_converter"] = converter
+    if converter == AVRO_CONVERTER:
+        keys["value_converter_schema_registry_url"] = registry
+    make(
+        value_format=form,
+        value_schema=schema,
+        select="value.id",
+        errors_tolerance="all",
+        errors_deadletterqueue_topic_name=f"{name}-letters",
+        errors_deadletterqueue_topic_replication_factor=1,
+        errors_deadletterqueue_context_headers_enable="true",
+        **keys,
+    )
+    await_end(topics, name)
+    assert ids(spark, "parquet", out) == [1, 2, 3]
+    letters = {message.value(): told(message) for message in topics.messages(f"{name}-letters")}
+    assert set(letters) == {b"{bad", b"{worse"}
+    assert letters[b"{worse"]["partition"] == "1"
+    assert letters[b"{bad"]["offset"] == "1"
+    assert letters[b"{bad"]["stage"] == "VALUE_CONVERTER"
+    assert not converter or letters[b"{bad"]["class.name"] == converter
+    assert {task["state"] for task in connectors.status(name)["tasks"]} == {"RUNNING"}
+
+
+def told(message: Message) -> dict[str, str]:
+    headers: Any = message.headers() or []
+    return {key.removeprefix(PREFIX): text.decode() for key, text in headers}
 
 
 @pytest.mark.heavy
@@ -133,13 +223,13 @@ def test_a_schema_that_changes_inside_a_range(
     topics.produce(name, [json.dumps({"id": n, "name": "d"}).encode() for n in (4, "five", 6)])
     assert f"{name}-0 at offset 5" in failure(connectors, name)
     rows = spark.read.parquet(str(out)).collect()
-    assert sorted((r.id, r.name) for r in rows) == [(1, "a"), (2, "b"), (3, None)]
+    assert sorted((r.id, r.name) for r in rows) == [(1, "a"), (2, "b"), (3, None), (4, "d")]
     config = {**connectors.info(name)["config"], "value.schema": "id STRING, name STRING"}
     connectors.put_config(name, {**config, "select": "value.id AS text; value.name"})
     await_end(topics, name)
     merged = spark.read.option("mergeSchema", "true").parquet(str(out)).collect()
-    assert {r.id for r in merged} == {1, 2, 3, None}
-    assert {r.text for r in merged} == {"4", "five", "6", None}
+    assert {r.id for r in merged} == {1, 2, 3, 4, None}
+    assert {r.text for r in merged} == {"five", "6", None}
 
 
 @pytest.mark.heavy

@@ -7,8 +7,8 @@ from typing import Any
 import pyarrow as pa
 
 from penstock.engine.frames.frame_lease import MOST_ERRORS, FrameLease
+from penstock.engine.frames.letters import send_letters
 from penstock.engine.lease.dead_letters import Letter, context_headers, sendable
-from penstock.engine.lease.new_topics import NewTopics, TopicGroup
 from penstock.engine.lease.tolerating import tolerate
 from penstock.engine.pipeline.stage_error import StageError
 from penstock.kafka.transactions import Transactions
@@ -56,13 +56,6 @@ class BadRows:
 
     def send_letters(self, producer: Transactions) -> None:
         """Add the dead letters to the open transaction."""
-        if not self._waiting:
-            return
-        lease = self._lease
-        group = TopicGroup("dead letters", 1, lease.tolerance.dead_letter_replication, (".*",))
-        topics = NewTopics((group,), lease.connection, lease.admin_settings)
-        topics.ensure({lease.tolerance.dead_letter_topic})
-        for topic, value, key, headers, stamp in self._waiting:
-            producer.send(topic, value, key, headers=headers, timestamp=stamp)
-        self.letters = len(self._waiting)
+        send_letters(self._lease, producer, self._waiting)
+        self.letters += len(self._waiting)
         self._waiting = []

@@ -21,5 +21,9 @@ class WriteError(FrameError):
     """Spark, or the place, does not take what was to be written."""
 
 
+class UnreadableError(WriteError):
+    """A record cannot be decoded, of which that was not known before."""
+
+
 class OutputError(FrameError):
     """What ``build`` has returned cannot be produced."""

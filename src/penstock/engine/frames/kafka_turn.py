@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from penstock.engine.frames.errors import OutputError
 from penstock.engine.frames.frame_lease import FrameLease, FrameReport
+from penstock.engine.frames.last_stage import RESULT, Decode, Encode, reports
 from penstock.engine.frames.output_columns import output_columns
 from penstock.engine.frames.plan_text import plan_text
-from penstock.engine.frames.producing_stage import AGAIN, RESULT, Encode, producing
+from penstock.engine.frames.producing_stage import producing
 from penstock.engine.frames.shuffles import refuse_moves
 from penstock.engine.frames.small_turn import MOST_BYTES, produce_small, small_records
 from penstock.engine.frames.task_frame import Part, task_frame
 from penstock.engine.frames.task_output import run_task
 from penstock.engine.frames.turn_order import TurnOrder, TurnOutcome
 from penstock.engine.lease import producers
-from penstock.engine.lease.lease import End
 from penstock.kafka.patience import Patience
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 Confirm = Callable[[], bool]
-Decode = Callable[[Any], FrameReport]
-REPEATED = "LeaseLost: Spark has tried the task again; what its first try has committed is read"
 
 
 class KafkaTurn:
@@ -40,7 +37,7 @@ class KafkaTurn:
         confirm: Confirm,
         question: Confirm,
         encode: Encode,
-        decode: Decode,
+        decode: Decode[FrameReport],
     ) -> None:
         """``confirm`` asks whether the turn is wanted, on the worker; ``question`` does so from an
         executor. Reports come from executors as ``encode`` makes them."""
@@ -77,8 +74,8 @@ class KafkaTurn:
             return None
         frame = self._spark.createDataFrame(records)
         built = output_columns(order.build(frame, order.told(small=True)))
-        reports = produce_small(built.toArrow(), order.leases, self._confirm)
-        return TurnOutcome(tuple(reports), small=True, input_bytes=records.nbytes)
+        made = produce_small(built.toArrow(), order.leases, self._confirm)
+        return TurnOutcome(tuple(made), small=True, input_bytes=records.nbytes)
 
     def _large(self) -> TurnOutcome:
         order = self._order
@@ -89,7 +86,9 @@ class KafkaTurn:
         result = built.mapInArrow(stage, RESULT)
         if not self._partitions(result):
             return TurnOutcome(tuple(map(self._passed_over, order.leases)))
-        return TurnOutcome(tuple(self._reports(result.collect())))
+        return TurnOutcome(
+            tuple(reports(result.collect(), order.leases, FrameReport, self._decode))
+        )
 
     def _partitions(self, result: DataFrame) -> int:
         """As many as there are tasks; or none, where Spark knows that nothing is left."""
@@ -106,11 +105,3 @@ class KafkaTurn:
         return run_task(
             lease, (), self._confirm, acquire=lambda each: producers.acquire(each, Patience())
         )
-
-    def _reports(self, rows: Iterable[Any]) -> Iterable[FrameReport]:
-        for row in rows:
-            lease = self._order.leases[row["part"]]
-            if row["report"] == AGAIN:
-                yield FrameReport(lease.task, lease.lease_id, End.LOST, trace=REPEATED)
-            else:
-                yield self._decode(json.loads(row["report"]))

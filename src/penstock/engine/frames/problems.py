@@ -6,6 +6,7 @@ transaction with the offsets past those records.
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -17,8 +18,10 @@ from penstock.columnar.transforms.spark_sql import SparkSql
 from penstock.engine.pipeline.stage_error import StageError, class_name
 from penstock.sdk.config import ConfigDef
 from penstock.sdk.errors import RecordError
+from penstock.sdk.frames import FrameConnector
 from penstock.sdk.transforms import Transform
 
+READING = "VALUE_CONVERTER"
 PROBLEM = "problem"
 """A column of records beside those of ``penstock.sdk.batches``."""
 
@@ -41,6 +44,13 @@ class Problem:
     def read(text: str) -> Problem:
         """From ``written``."""
         return Problem(**json.loads(text))
+
+    @staticmethod
+    def told(text: str) -> Problem:
+        """From ``written``; or from what a connector says about a value, in words of its own."""
+        with contextlib.suppress(ValueError, TypeError):
+            return Problem.read(text)
+        return Problem(text, READING, class_name(FrameConnector))
 
     @property
     def written(self) -> str:

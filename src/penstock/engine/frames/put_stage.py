@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark import TaskContext
 
 from penstock.engine.frames.frame_lease import FrameLease
+from penstock.engine.frames.last_stage import Encode, last_stage
 from penstock.engine.frames.loaded import Arriving, Loaded
 from penstock.engine.frames.problems import PROBLEM, Problem
 from penstock.engine.frames.row_loop import ASK_SECONDS, run_loop
-from penstock.engine.frames.row_stage import Encode, attempted_again, result
 from penstock.engine.frames.task_frame import Stage
 from penstock.engine.frames.whole_input import refuse_cut_input
 from penstock.engine.lease.heartbeats import Heartbeat
+from penstock.engine.lease.lease import Report
 from penstock.engine.lease.sink_lease import SinkLoop
 from penstock.engine.lease.topic_reader import before, position_of
 from penstock.kafka.errors import LeaseLost
@@ -116,26 +115,17 @@ def _of(batch: pa.RecordBatch, raw: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def putting(leases: Sequence[FrameLease], confirm: Callable[[], bool], encode: Encode) -> Stage:
-    """The function that Spark calls; partition n of Spark's has the loads of ``leases[n]``."""
+    """For Spark, whose partition n has the loads of ``leases[n]``. ``confirm`` asks the worker."""
 
-    def stage(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        context = TaskContext.get()
-        assert context is not None  # noqa: S101 (Spark runs this)
-        part = context.partitionId()
-        if context.attemptNumber() > 0:
-            yield result(part, attempted_again(batches))
-            return
-        yield result(part, _put(leases[part], batches, confirm, encode))
+    def run(part: int, batches: Iterable[pa.RecordBatch]) -> Any:
+        return encode(_put(leases[part], batches, confirm))
 
-    return stage
+    return last_stage(run)
 
 
 def _put(
-    lease: FrameLease,
-    batches: Iterable[pa.RecordBatch],
-    confirm: Callable[[], bool],
-    encode: Encode,
-) -> str:
+    lease: FrameLease, batches: Iterable[pa.RecordBatch], confirm: Callable[[], bool]
+) -> Report:
     starts = {(a.topic, a.partition): a.offset for a in lease.assignments}
     ends = {(r.topic, r.partition): r.stop for r in lease.ranges}
     reader = LoadReader(batches, starts, ends, refuse_cut_input)
@@ -143,5 +133,4 @@ def _put(
     def loop(resolved: FrameLease, heartbeat: Heartbeat) -> PutLoop:
         return PutLoop(resolved, heartbeat, reader)
 
-    report: Any = encode(run_loop(lease, confirm, loop))
-    return json.dumps(report)
+    return run_loop(lease, confirm, loop)

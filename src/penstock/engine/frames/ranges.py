@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import Enum, auto
 from typing import Any
 
@@ -28,6 +28,8 @@ class TurnPlan:
     ranges: tuple[Range, ...]
     target: str
     config: str
+    letters: str = ""
+    """Tells which of the records were refused, and became dead letters when this was stored."""
 
     @property
     def id(self) -> str:
@@ -43,6 +45,11 @@ class TurnPlan:
     def ends(self) -> dict[PartitionId, int]:
         """The offsets to commit once the turn has happened."""
         return {(r.topic, r.partition): r.stop for r in self.ranges}
+
+    def cut(self, ends: Mapping[PartitionId, int]) -> TurnPlan:
+        """The same, without what is at these offsets or behind them."""
+        left = (replace(r, stop=ends.get((r.topic, r.partition), r.stop)) for r in self.ranges)
+        return replace(self, ranges=tuple(r for r in left if r.count))
 
     def to_json(self) -> str:
         """As it is stored."""

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from penstock.engine.frames.errors import OutputError
 from penstock.engine.frames.frame_lease import FrameLease
+from penstock.engine.frames.last_stage import RESULT, Decode, Encode, reports
 from penstock.engine.frames.load_stages import reading_ranges
 from penstock.engine.frames.plan_text import plan_text
 from penstock.engine.frames.put_stage import putting
-from penstock.engine.frames.row_stage import AGAIN, RESULT, Encode
 from penstock.engine.frames.seen_columns import MENTIONED
 from penstock.engine.frames.shuffles import refuse_shuffles
-from penstock.engine.frames.source_turn import REPEATED, Confirm, Decode
+from penstock.engine.frames.source_turn import Confirm
 from penstock.engine.frames.sql_frame import computed, own_session, seen_by, seen_type
 from penstock.engine.frames.sql_step import Divided
 from penstock.engine.frames.turn_order import TurnOutcome, topic_ranges
-from penstock.engine.lease.lease import End, Report
+from penstock.engine.lease.lease import Report
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -69,7 +67,7 @@ class SparkSinkTurn:
         *,
         question: Confirm,
         encode: Encode,
-        decode: Decode,
+        decode: Decode[Report],
     ) -> None:
         """As ``KafkaTurn``."""
         self._session = own_session(spark)
@@ -90,8 +88,8 @@ class SparkSinkTurn:
         count = int(result._jdf.queryExecution().toRdd().getNumPartitions())
         if count != len(after):
             raise OutputError(f"{count} partitions were made of the {len(after)} that were planned")
-        reports = tuple(self._reports(result.collect()))
-        return TurnOutcome(reports, checked=True, plan=plan)
+        made = reports(result.collect(), after, Report, self._decode)
+        return TurnOutcome(tuple(made), checked=True, plan=plan)
 
     def _computed(self) -> DataFrame:
         order, step = self._order, self._order.divided.step
@@ -103,11 +101,3 @@ class SparkSinkTurn:
         )
         numbers = self._session.range(0, len(before), 1, len(before))
         return computed(numbers.mapInArrow(stage, seen_type(step)), step)
-
-    def _reports(self, rows: Iterable[Any]) -> Iterator[Report]:
-        for row in rows:
-            lease = self._order.leases[row["part"]]
-            if row["report"] == AGAIN:
-                yield Report(lease.task, lease.lease_id, End.LOST, trace=REPEATED)
-            else:
-                yield self._decode(json.loads(row["report"]))

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from penstock.engine.frames.errors import OutputError
+from penstock.engine.frames.last_stage import RESULT, Decode, Encode, reports
 from penstock.engine.frames.plan_text import plan_text
 from penstock.engine.frames.row_loop import Rows, run_rows
-from penstock.engine.frames.row_stage import AGAIN, RESULT, Encode, producing_rows
+from penstock.engine.frames.row_stage import producing_rows
 from penstock.engine.frames.shuffles import refuse_shuffles
 from penstock.engine.frames.turn_order import TurnOutcome
 from penstock.engine.lease.lease import End, Report, SourceLease
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 Confirm = Callable[[], bool]
 Plan = Callable[["SparkSession", SourceTurn], Sequence[FrameShare]]
-Decode = Callable[[Any], Report]
-REPEATED = "LeaseLost: Spark has tried the task again; what its first try has committed is read"
 
 
 @dataclass(frozen=True)
@@ -59,7 +57,7 @@ class SparkSourceTurn:
         confirm: Confirm,
         question: Confirm,
         encode: Encode,
-        decode: Decode,
+        decode: Decode[Report],
     ) -> None:
         """As ``KafkaTurn``."""
         self._spark = spark
@@ -76,11 +74,11 @@ class SparkSourceTurn:
         and otherwise what the connector and Spark raise."""
         shares = self._order.plan(self._spark, self._order.turn)
         read = [share for share in shares if share.frame is not None]
-        reports = [self._moved(share) for share in shares if share.frame is None]
-        reports += self._read(read) if read else []
+        made = [self._moved(share) for share in shares if share.frame is None]
+        made += self._read(read) if read else []
         idle = self._leases.keys() - {share.task for share in shares}
-        reports += (self._nothing(self._leases[task]) for task in sorted(idle))
-        return TurnOutcome(tuple(reports), plan=self._plan)
+        made += (self._nothing(self._leases[task]) for task in sorted(idle))
+        return TurnOutcome(tuple(made), plan=self._plan)
 
     def _nothing(self, lease: SourceLease) -> Report:
         return Report(lease.task, lease.lease_id, End.DONE)
@@ -102,7 +100,8 @@ class SparkSourceTurn:
             raise OutputError(
                 f"{count} partitions were made of the {len(shares)} that were planned"
             )
-        return self._reports([lease for lease, _ in tasks], self._collected(result))
+        leases = [lease for lease, _ in tasks]
+        return reports(self._collected(result), leases, Report, self._decode)
 
     def _description(self, shares: Sequence[FrameShare]) -> str:
         told = "; ".join(f"task {share.task}: {share.about}" for share in shares if share.about)
@@ -125,11 +124,3 @@ class SparkSourceTurn:
             refuse_shuffles(frame)
             frames.append(frame.coalesce(1))
         return reduce(lambda one, other: one.union(other), frames)
-
-    def _reports(self, leases: Sequence[SourceLease], rows: Iterable[Any]) -> Iterator[Report]:
-        for row in rows:
-            lease = leases[row["part"]]
-            if row["report"] == AGAIN:
-                yield Report(lease.task, lease.lease_id, End.LOST, trace=REPEATED)
-            else:
-                yield self._decode(json.loads(row["report"]))

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from penstock.engine.frames.fitting import JSON, TYPED
 from penstock.engine.frames.problems import PROBLEM
-from penstock.engine.frames.seen_columns import HEADERS, JSON, LOAD, MENTIONED, ROW, TYPED, Seen
+from penstock.engine.frames.seen_columns import HEADERS, LOAD, MENTIONED, ROW, Seen
 from penstock.engine.frames.sql_step import SqlStep
 from penstock.sdk.errors import ConfigError
 
@@ -44,13 +45,13 @@ def prepare(session: SparkSession) -> None:
         session.conf.set(key, value)
 
 
-def value_type(step: SqlStep) -> DataType:
-    """The type that the transform's schema says; ConfigError."""
+def type_of(schema: str) -> DataType:
+    """The type that a schema says; ConfigError."""
     from pyspark.errors import PySparkException
     from pyspark.sql.types import _parse_datatype_string
 
     try:
-        return _parse_datatype_string(step.schema)
+        return _parse_datatype_string(schema)
     except PySparkException as error:
         raise _refused("schema", error) from None
 
@@ -60,7 +61,7 @@ def seen_type(step: SqlStep) -> StructType:
     from pyspark.sql.types import StructType
 
     kept = f", {HEADERS} {HEADER_TYPE}" if MENTIONED.search(step.text) else ""
-    own = _struct(f"{ROW} int, {LOAD} binary, {JSON} string").add(TYPED, value_type(step))
+    own = _struct(f"{ROW} int, {LOAD} binary, {JSON} string").add(TYPED, type_of(step.schema))
     rest = _struct(
         "key string, topic string, partition int, offset bigint, timestamp timestamp" + kept
     )
@@ -88,7 +89,7 @@ def computed(rows: DataFrame, step: SqlStep) -> DataFrame:
     from pyspark.sql import functions as sql
 
     marker = sql.col(ROW).isNull()
-    seen = _with_value(rows, value_type(step))
+    seen = with_value(rows, type_of(step.schema), "value")
     seen = seen.withColumn("__kept", _tried(_condition(seen, step)))
     broken = (sql.col(BROKEN) if BROKEN in seen.columns else sql.lit(False)).alias(BROKEN)
     kept = seen.where(marker | broken | sql.col("__kept").isNull() | sql.col("__kept.keep"))
@@ -109,8 +110,11 @@ def computed(rows: DataFrame, step: SqlStep) -> DataFrame:
     return done.select(*columns)
 
 
-def _with_value(rows: DataFrame, kind: DataType) -> DataFrame:
-    """``value``, and whether it is text that cannot be read as JSON of that type."""
+def with_value(rows: DataFrame, kind: DataType, name: str) -> DataFrame:
+    """``rows``, which have ``JSON`` and ``TYPED``, with the value of either as column ``name``.
+
+    ``BROKEN``, if the type is nested: whether it is text that cannot be read as JSON of that type.
+    """
     from pyspark.sql import functions as sql
     from pyspark.sql.types import ArrayType, MapType, StringType, StructType
 
@@ -125,9 +129,9 @@ def _with_value(rows: DataFrame, kind: DataType) -> DataFrame:
         broken = sql.col(JSON).isNotNull() & sql.col("__parsed").isNull()
         plain = sql.col("__parsed")
     else:
-        return rows.withColumn("value", sql.col(TYPED))
+        return rows.withColumn(name, sql.col(TYPED))
     value = sql.when(sql.col(JSON).isNotNull(), plain).otherwise(sql.col(TYPED))
-    return read.withColumns({BROKEN: broken, "value": value})
+    return read.withColumns({BROKEN: broken, name: value})
 
 
 def _condition(seen: DataFrame, step: SqlStep) -> Column:

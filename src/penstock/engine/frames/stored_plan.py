@@ -25,6 +25,8 @@ def noted(plan: TurnPlan) -> dict[PartitionId, Committed]:
 
 def _note(plan: TurnPlan, wanted: Range) -> str:
     told = {"id": plan.id, "epoch": plan.epoch, "stop": wanted.stop, "config": plan.config}
+    if plan.letters:
+        told["letters"] = plan.letters
     return json.dumps({MARK: told}, separators=(",", ":"))
 
 
@@ -46,7 +48,8 @@ def stored_plan(committed: Mapping[PartitionId, Committed], target: str) -> Turn
                 if note["id"] == latest["id"]
             )
         )
-        plan = TurnPlan(int(latest["epoch"]), ranges, target, str(latest["config"]))
+        letters = str(latest.get("letters", ""))
+        plan = TurnPlan(int(latest["epoch"]), ranges, target, str(latest["config"]), letters)
     except (KeyError, TypeError, ValueError):
         return None
     return plan if plan.id == latest["id"] else None

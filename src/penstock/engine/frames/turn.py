@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
-from penstock.engine.frames.errors import FrameError, WriteError
+from penstock.engine.frames.errors import FrameError, UnreadableError, WriteError
 from penstock.engine.frames.formats import refuse_unless_installed
 from penstock.engine.frames.places import places
 from penstock.engine.frames.ranges import TurnPlan
@@ -117,7 +117,7 @@ def _offsets(ranges: Sequence[Range], edge: str) -> str:
 
 
 @contextmanager
-def explained(target: str) -> Iterator[None]:
+def explained(target: str, failed: str = "was not written") -> Iterator[None]:
     """Errors of Spark's, in a sentence."""
     from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
@@ -127,9 +127,13 @@ def explained(target: str) -> Iterator[None]:
     except FrameError:
         raise
     except (PySparkException, Py4JJavaError) as error:
-        raise WriteError(f"{target} was not written: {_reason(error)}") from error
+        reason = _reason(error)
+        kind = UnreadableError if reason == UNREADABLE else WriteError
+        raise kind(f"{target} {failed}: {reason}") from error
 
 
+UNREADABLE = "a record cannot be read"
+"""What a plan raises for a record that should not have been in it."""
 RAISED = re.compile(r"\[USER_RAISED_EXCEPTION\] (.*?)(?: SQLSTATE|$)", re.MULTILINE)
 """What ``raise_error`` in a plan says."""
 

@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 from penstock import __version__
 from penstock.plugins.files.file_jail import ROOTS, Jail
-from penstock.plugins.spark.decoding import FORMS, Decoding, decoded
+from penstock.plugins.spark.decoding import FORMS, Decoding, decoded, readable
 from penstock.sdk.config import ConfigDef, ConfigKey, Importance, Type
 from penstock.sdk.config_validators import non_empty, one_of
 from penstock.sdk.errors import ConfigError, UserError
@@ -19,7 +19,8 @@ from penstock.sdk.guarantees import Guarantee
 from penstock.sdk.sql_expressions import expressions
 
 FORMAT, PATH, TABLE, OPTIONS = "format", "path", "table", "format.options."
-VALUE, SCHEMA, SELECT, PARTITION_BY = "value.format", "value.schema", "select", "partition.by"
+VALUE, SCHEMA, DELIMITER = "value.format", "value.schema", "value.delimiter"
+SELECT, PARTITION_BY = "select", "partition.by"
 IN_FILES = ("parquet", "orc", "json", "csv", "text", "xml", "avro")
 IN_FOLDERS = (*IN_FILES, "delta")
 IN_CATALOGS = ("iceberg",)
@@ -62,19 +63,27 @@ SPARK_SINK_CONFIG = ConfigDef(
         VALUE,
         default="string",
         validator=one_of(*FORMS),
-        doc="How values are read: bytes, string, or json with value.schema. Keys are text.",
+        doc="How values are read: bytes or string; json or csv with value.schema; or converter, by "
+        "key.converter and value.converter. Keys are text.",
     ),
     ConfigKey(
         SCHEMA,
         default="",
-        doc="The fields of JSON values as Spark writes them, such as id BIGINT, name STRING.",
+        doc="The fields of values as Spark writes them, such as id BIGINT, name STRING. With a "
+        "converter it may be one type, STRING by default: of what is no text, its JSON.",
+    ),
+    ConfigKey(
+        DELIMITER,
+        default=",",
+        validator=non_empty,
+        doc="What is between the fields of csv values.",
     ),
     ConfigKey(
         SELECT,
         default="*",
         doc="What is written: expressions of Spark SQL, with a semicolon between two of them, over "
         "topic, partition, offset, timestamp, key, value and headers. value.* are the fields of a "
-        "JSON value.",
+        "value with a schema.",
     ),
     ConfigKey(
         PARTITION_BY,
@@ -115,7 +124,7 @@ class SparkSinkConnector(FrameConnector):
         return cls.guarantee if renamed or kind in IN_TABLES else Guarantee.AT_LEAST_ONCE
 
     def validate(self, config: Mapping[str, str]) -> Sequence[tuple[str, str]]:
-        """JSON needs a schema, expressions have limits, and the worker may restrict folders."""
+        """Texts with fields need a schema, expressions have limits, and so may folders."""
         parsed, found = SPARK_SINK_CONFIG.parse(config), []
         checks: list[tuple[str, Callable[[], object]]] = [
             (SCHEMA, lambda: _decoding(parsed)),
@@ -155,14 +164,17 @@ class SparkSinkConnector(FrameConnector):
         config, columns = self._config, tuple(self._config[PARTITION_BY])
         return FormatEnd(config[FORMAT], config[PATH], self._options, columns, config[TABLE])
 
+    def decode(self, records: Any, turn: FrameTurn) -> Any:
+        """By ``value.format``."""
+        return decoded(records, _decoding(self._config), turn)
+
     def build(self, records: Any, turn: FrameTurn) -> Any:
-        """Decode the values, and select."""
-        read = decoded(records.drop("task"), _decoding(self._config))
-        return read.selectExpr(*self._select)
+        """What is selected."""
+        return readable(records).selectExpr(*self._select)
 
 
 def _decoding(config: Mapping[str, Any]) -> Decoding:
-    return Decoding(config[VALUE], config[SCHEMA])
+    return Decoding(config[VALUE], config[SCHEMA], config[DELIMITER])
 
 
 def _local(path: str) -> str | None:

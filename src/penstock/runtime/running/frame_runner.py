@@ -17,14 +17,13 @@ from penstock.engine.frames.frame_lease import FrameLease, FrameReport
 from penstock.engine.frames.ranges import TurnPlan, config_hash, plan_turn
 from penstock.engine.frames.stored_plan import stored_plan
 from penstock.engine.frames.turn_order import TurnOrder, topic_ranges
+from penstock.engine.frames.turn_records import Reading
 from penstock.engine.lease.lease import End, Lease, Limits
 from penstock.kafka.range_reader import Range
 from penstock.kafka.topics import PartitionId
-from penstock.runtime.running.runner import CHECK_SECONDS
-from penstock.runtime.running.scheduler import REST, Next
 from penstock.runtime.running.sink_runner import SinkRunner
-from penstock.runtime.running.turn_leases import TurnLeases
 from penstock.runtime.running.turn_pace import TurnPace
+from penstock.runtime.running.turn_runner import TurnRunner
 from penstock.runtime.stores.sink_snapshot import Start
 from penstock.sdk.connectors import TopicPartition
 from penstock.sdk.frames import FormatEnd, KafkaEnd, TurnEnd
@@ -32,23 +31,16 @@ from penstock.sdk.frames import FormatEnd, KafkaEnd, TurnEnd
 log = logging.getLogger(__name__)
 
 
-class FrameRunner(SinkRunner):
-    """Positions, fencing and statuses are a sink's. A turn is planned, and run on its own thread;
-    how its tasks ended is taken as that of leases."""
-
-    _leases_class = TurnLeases
-    _leases: TurnLeases
+class FrameRunner(TurnRunner[FrameLease], SinkRunner):
+    """Positions, fencing and statuses are a sink's."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._turn_pace = TurnPace()
         self._checked = False
         self._end: KafkaEnd | FormatEnd = KafkaEnd()
-        self._turn: tuple[FrameLease, ...] = ()
         self._stored: TurnPlan | None = None
         self._tried_small = False
-        self.plan = ""
-        """Spark's plan of the turns; empty before the first has ended."""
         self._left = False
         """Whether the turn that was planned last has left records that were there already."""
 
@@ -123,26 +115,13 @@ class FrameRunner(SinkRunner):
 
     # Running.
 
-    def _hand_out(self) -> Next:
-        due = self._standstill.losses.due(self._resting())
-        planned = self._plan(due, self.context.worker.limits()) if due else []
-        leases = tuple(lease for lease in planned if isinstance(lease, FrameLease))
-        if not leases:
-            return self._idle()
-        self._standstill.goes_on()
-        for lease in leases:
-            self.meter.begin(lease)
-        self._turn = leases
-        begun = self._leases.run_turn(self._turn_of(leases), leases, self._is_wanted)
-        return Next(delay=CHECK_SECONDS) if begun else REST
-
     def _turn_of(self, leases: tuple[FrameLease, ...]) -> Turn:
         if isinstance(self._end, FormatEnd):
             return IntoFormat(self._format_order(leases[0], self._end))
         return IntoKafka(self._turn_order(leases))
 
     def _format_order(self, lease: FrameLease, end: FormatEnd) -> FormatOrder:
-        config, stored = config_hash(self.config), self._stored
+        config, stored, connector = config_hash(self.config), self._stored, self._connector
         # Any number that no turn before had: ranges that are read again are another turn.
         fresh = TurnPlan(time.time_ns() // 1000, lease.ranges, end.target, config)
         return FormatOrder(
@@ -151,8 +130,7 @@ class FrameRunner(SinkRunner):
             stored or fresh,
             stored=stored is not None,
             config=config,
-            build=self._connector.build,
-            headers=self._connector.wants_headers,
+            reading=Reading(connector.decode, connector.build, connector.wants_headers),
             explain=not self.plan,
         )
 
@@ -174,11 +152,6 @@ class FrameRunner(SinkRunner):
         return self._tried_small
 
     # What came of it.
-
-    def _take_ends(self) -> None:
-        for done in self._leases.take_done():
-            self._learn(done)
-        super()._take_ends()
 
     def _learn(self, done: TurnDone) -> None:
         outcome = done.outcome
@@ -210,10 +183,7 @@ class FrameRunner(SinkRunner):
             small=small,
         )
         log.debug("a turn ended: %s", end)
-        try:
-            self._watched(self._connector.turned, end)
-        except Exception:  # what is committed stays so
-            log.exception("the connector's turned failed")
+        self._tell(end)
 
     def _settle_down(self, moved: int) -> None:
         """Look again at once while there is more; otherwise let some records gather."""

@@ -8,10 +8,11 @@ import pyarrow as pa
 import pytest
 
 from penstock.columnar.transforms.spark_sql import SparkSql
+from penstock.engine.frames.fitting import JSON, TYPED
 from penstock.engine.frames.loaded import VALUE, Arriving, Loaded
 from penstock.engine.frames.loads import Load, failed, unpacked
 from penstock.engine.frames.problems import PROBLEM, Problem, Problems
-from penstock.engine.frames.seen_columns import HEADERS, JSON, LOAD, ROW, TYPED, Seen
+from penstock.engine.frames.seen_columns import HEADERS, LOAD, ROW, Seen
 from penstock.engine.pipeline.stage_error import StageError
 from penstock.sdk.batches import record_batch
 from penstock.sdk.errors import FatalError, RecordError, RetriableError

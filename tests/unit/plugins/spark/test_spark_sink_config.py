@@ -42,6 +42,8 @@ def test_words_in_literals_and_in_names_are_fine() -> None:
         ({"path": "/elsewhere", "file.allowed.roots": "/data"}, "path"),
         ({"path": "file:/elsewhere", "file.allowed.roots": "/data"}, "path"),
         ({"path": "/data/x", "value.format": "json"}, "value.schema"),
+        ({"path": "/data/x", "value.format": "csv"}, "value.schema"),
+        ({"path": "/data/x", "value.schema": "id BIGINT"}, "value.schema"),
         ({"path": "/data/x", "select": "reflect('a')"}, "select"),
         ({"format": "Delta", "path": ""}, "path"),
         ({"format": "iceberg"}, "table"),
@@ -58,6 +60,7 @@ def test_what_a_configuration_may_not_say(config: dict[str, str], key: str) -> N
 def test_what_it_may_say() -> None:
     sink = SparkSinkConnector()
     assert not sink.validate({"path": "/data/x", "file.allowed.roots": "/data"})
+    assert not sink.validate({"path": "/data/x", "value.format": "converter"})
     assert not sink.validate({"path": "s3a://bucket/x", "file.allowed.roots": "/data"})
     assert not sink.validate({"format": "jdbc"})
     assert not sink.validate({"format": "delta", "path": "/data/people"})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from penstock.engine.frames.ranges import TurnPlan
 from penstock.engine.frames.stored_plan import noted, stored_plan
 from penstock.kafka.groups import Committed
@@ -15,6 +17,12 @@ OTHERS: dict[PartitionId, Committed] = {("a", 1): (3, ""), ("a", 2): (4, "of ano
 def test_a_plan_is_found_with_the_positions_that_it_begins_at() -> None:
     assert stored_plan({**OTHERS, **noted(PLAN)}, "/out") == PLAN
     assert stored_plan(OTHERS, "/out") is None
+
+
+def test_a_plan_says_which_letters_were_written_with_it() -> None:
+    plan = replace(PLAN, letters="some")
+    assert stored_plan(noted(plan), "/out") == plan
+    assert plan.id == PLAN.id
 
 
 def test_a_plan_is_dropped_when_one_of_its_positions_was_altered() -> None:

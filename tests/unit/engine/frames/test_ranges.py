@@ -105,3 +105,11 @@ def test_a_range_is_cut_into_pieces() -> None:
         (0, 9, 10),
         (1, 0, 2),
     ]
+
+
+def test_a_plan_that_is_cut_is_another() -> None:
+    plan = TurnPlan(1, (Range("a", 0, 5, 9), Range("b", 1, 0, 4)), "/t", "config")
+    found = plan.cut({("a", 0): 5, ("b", 1): 3})
+    assert found.ranges == (Range("b", 1, 0, 3),)
+    assert found.id != plan.id
+    assert plan.cut({}) == plan

@@ -6,7 +6,9 @@ import json
 
 import pytest
 from pyspark.sql.datasource import CaseInsensitiveDict
+from pyspark.sql.types import StructType
 
+from pyspark_penstock import DefaultSource
 from pyspark_penstock.options import (
     ConnectorOptions,
     OptionError,
@@ -112,3 +114,14 @@ def test_a_secret_in_json_that_is_not_valid_is_not_repeated() -> None:
     with pytest.raises(OptionError) as found:
         connector(config='{"password": "hunter2",}')
     assert "hunter2" not in str(found.value)
+
+
+def test_a_stream_cannot_end_here_and_what_to_do_is_said() -> None:
+    source = DefaultSource({**BROKERS, "topic": "orders"})
+    with pytest.raises(OptionError, match=r"foreachBatch\(lambda batch"):
+        source.streamWriter(StructType([]), False)
+
+
+def test_options_are_found_however_they_are_spelled() -> None:
+    assert topic(STARTINGOFFSETS="latest") == topic(startingoffsets="latest")
+    assert topic(startingOffsets="latest") != topic()
