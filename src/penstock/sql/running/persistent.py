@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from penstock.sql.statements.types import ColumnDef
 
 RESET = "auto.offset.reset"
-KEPT = (RESET, BOOTSTRAP)
-"""The properties of a session that a query keeps."""
+KEPT = {RESET: ("earliest", "latest"), BOOTSTRAP: ("true", "none", "false")}
+"""The properties of a session that a query keeps, and their values."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,7 @@ class Said:
 
 def create_as(home: Home, statement: CreateAs, said: Said) -> Result:
     """Begin a query, and declare the stream or table that it writes."""
+    _refuse_unknown_values(said)
     taken = home.catalog.find(statement.name)
     if taken is not None and not statement.or_replace:
         return _already(taken, statement)
@@ -71,6 +72,7 @@ def create_as(home: Home, statement: CreateAs, said: Said) -> Result:
 
 def insert_select(home: Home, statement: InsertSelect, said: Said) -> Result:
     """Begin a query that writes to a stream that there is."""
+    _refuse_unknown_values(said)
     sink = writable(home, statement.target)
     if sink.kind != "STREAM":
         raise StatementError(
@@ -107,6 +109,14 @@ def _frame(home: Home, plan: PersistentPlan, sink: Source) -> DataFrame:
 
 
 # Before it begins.
+
+
+def _refuse_unknown_values(said: Said) -> None:
+    for key, values in KEPT.items():
+        given = said.properties.get(key, values[0])
+        if given.lower() not in values:
+            first, second = values[:2]
+            raise StatementError(f"'{key}' is '{first}' or '{second}', not '{given}'.")
 
 
 def _already(taken: Source, statement: CreateAs) -> Result:
