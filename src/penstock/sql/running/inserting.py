@@ -18,6 +18,7 @@ from penstock.sql.running.fitting import fitted
 from penstock.sql.running.home import Home
 from penstock.sql.running.results import Result, message
 from penstock.sql.statements import expressions as ex
+from penstock.sql.statements.kinds import SourceKind
 from penstock.sql.statements.queries import InsertValues
 from penstock.sql.statements.types import ColumnDef, SqlType
 
@@ -99,7 +100,7 @@ def _record(writers: AvroWriters, row: Row) -> NewRecord:
     source = writers.source
     when = row.get(PSEUDO[0])
     keys = {column.name: row.get(column.name) for column in source.keys}
-    if source.kind == "TABLE" and None in keys.values():
+    if source.kind is SourceKind.TABLE and None in keys.values():
         raise StatementError(f"A row of a table needs its primary key, {', '.join(keys)}.")
     values = {column.name: row.get(column.name) for column in source.values}
     avro_keys, avro_values = source.avro

@@ -26,6 +26,7 @@ from penstock.sql.running.home import Home
 from penstock.sql.running.inserting import writable
 from penstock.sql.running.replacing import replaceable, replaced
 from penstock.sql.running.results import Result, message, warning
+from penstock.sql.statements.kinds import SourceKind
 from penstock.sql.statements.queries import CreateAs, InsertSelect, Query
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from penstock.sql.statements.types import ColumnDef
 
 RESET = "auto.offset.reset"
+PREFIXES = {SourceKind.STREAM: "CSAS", SourceKind.TABLE: "CTAS"}
 KEPT = {RESET: ("earliest", "latest"), BOOTSTRAP: ("true", "none", "false")}
 """The properties of a session that a query keeps, and their values."""
 
@@ -65,7 +67,7 @@ def create_as(home: Home, statement: CreateAs, said: Said) -> Result:
         query = _query(before.id, plan, sink, said)
         config = query.connector_config(_partitions(home, plan.source))
         return replaced(home, before, query, config)
-    prefix = {"STREAM": "CSAS", "TABLE": "CTAS"}[statement.kind]
+    prefix = PREFIXES[statement.kind]
     id_ = f"{prefix}_{sink.name}_{home.catalog.changes()}"
     return _begun(home, plan, _query(id_, plan, sink, said), new=True)
 
@@ -74,12 +76,12 @@ def insert_select(home: Home, statement: InsertSelect, said: Said) -> Result:
     """Begin a query that writes to a stream that there is."""
     _refuse_unknown_values(said)
     sink = writable(home, statement.target)
-    if sink.kind != "STREAM":
+    if sink.kind is not SourceKind.STREAM:
         raise StatementError(
             f"INSERT INTO can only be used to insert into a stream. {sink.name} is a table."
         )
     plan = _planned(home, statement.query, sink.name)
-    _refuse_kind(plan, "STREAM")
+    _refuse_kind(plan, SourceKind.STREAM)
     columns = columns_of_query(home.spark(), plan)
     _refuse_other_columns(columns, sink)
     _check_output(home, plan, sink)
@@ -146,7 +148,7 @@ def _refuse_uneven(home: Home, stream: Source, table: Source) -> None:
         )
 
 
-def _refuse_kind(plan: PersistentPlan, wanted: str) -> None:
+def _refuse_kind(plan: PersistentPlan, wanted: SourceKind) -> None:
     found = plan.kind
     if found != wanted:
         raise StatementError(
@@ -175,7 +177,7 @@ def _sink(
         sources.DELIMITERS.get(delimiter.upper(), delimiter),
         sources.time_column(given, columns),
         with_schema=sources.schemas_enabled(given, value_format),
-        window=window.kind if window else "",
+        window=window.kind if window else None,
         window_size=window.size if window else 0,
     )
 
@@ -185,7 +187,7 @@ def _make_topic(home: Home, statement: CreateAs, plan: PersistentPlan, sink: Sou
     given = sources.checked_properties(statement.properties)
     if not topics.partitions_of(home.catalog.admin, [sink.topic])[sink.topic]:
         given.setdefault("PARTITIONS", str(_partitions(home, plan.source)))
-    sources.ensure_topic(home, sink.topic, given, compacted=sink.kind == "TABLE")
+    sources.ensure_topic(home, sink.topic, given, compacted=sink.kind is SourceKind.TABLE)
 
 
 def _refuse_circle(plan: PersistentPlan, sink: Source) -> None:
@@ -273,7 +275,8 @@ def _run(home: Home, query: PersistentQuery, partitions: int) -> None:
     """
     admin = home.catalog.admin
     # What is not read from a table could not be taken back when it changes.
-    usual = "earliest" if query.state_topic and query.sources[0].kind == "TABLE" else "latest"
+    of_table = query.sources[0].kind is SourceKind.TABLE
+    usual = "earliest" if query.state_topic and of_table else "latest"
     earliest = query.properties.get(RESET, usual).lower() == "earliest"
     begin = reading.beginnings if earliest else reading.ends
     offsets = [each for topic in query.topics for each in _offsets(topic, begin(admin, topic))]
