@@ -81,7 +81,8 @@ def _value(each: ex.Expression) -> Any:
     if isinstance(each, ex.Unary) and each.operator == "-" and isinstance(each.operand, ex.Literal):
         number = each.operand.value
         if isinstance(number, int | float | Decimal) and not isinstance(number, bool):
-            return -number
+            # Else decimal numbers would be rounded to 28 places.
+            return number.copy_negate() if isinstance(number, Decimal) else -number
     if isinstance(each, ex.MakeArray):
         return [_value(item) for item in each.items]
     if isinstance(each, ex.MakeMap):
@@ -158,11 +159,17 @@ def _kafka(column: ColumnDef, value: Any) -> bytes | None:
 
 
 def _json(value: Any) -> bytes:
-    return json.dumps(value, default=_number, ensure_ascii=False).encode()
+    return _json_text(value).encode()
 
 
-def _number(value: Any) -> Any:
-    return float(value)
+def _json_text(value: Any) -> str:
+    """Decimal numbers keep all their places, which Python's JSON has no way to write."""
+    if isinstance(value, dict):
+        told = (f"{_json_text(str(key))}: {_json_text(each)}" for key, each in value.items())
+        return f"{{{', '.join(told)}}}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_json_text, value))}]"
+    return f"{value:f}" if isinstance(value, Decimal) else json.dumps(value, ensure_ascii=False)
 
 
 def store(home: Home, topic: str, records: Sequence[NewRecord]) -> None:

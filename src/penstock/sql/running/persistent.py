@@ -63,10 +63,10 @@ def create_as(home: Home, statement: CreateAs, said: Said) -> Result:
     before = replaceable(home, taken, plan, sink) if taken is not None else None
     register(home.registry, sink)
     _make_topic(home, statement, plan, sink)
-    if before is not None:
+    if taken is not None and before is not None:
         query = _query(before.id, plan, sink, said)
         config = query.connector_config(_partitions(home, plan.source))
-        return replaced(home, before, query, config)
+        return replaced(home, taken, before, query, config)
     prefix = PREFIXES[statement.kind]
     id_ = f"{prefix}_{sink.name}_{home.catalog.changes()}"
     return _begun(home, plan, _query(id_, plan, sink, said), new=True)
