@@ -37,6 +37,8 @@ PRICE = SqlType("DECIMAL", precision=(4, 2))
         ({"city": "x", "ZIP": None}, PLACE, {"city": "x", "ZIP": None}),
         ([1, None], LIST, [1, None]),
         (None, LIST, None),
+        ("aGk=", SqlType("BYTES"), "aGk="),
+        ("", SqlType("BYTES"), ""),
         (Decimal("99.994"), PRICE, Decimal("99.994")),
         (-99, PRICE, -99),
         (Decimal("9" * 38), SqlType("DECIMAL"), Decimal("9" * 38)),
@@ -59,6 +61,8 @@ def test_what_fits_is_stored(value: Any, kind: SqlType, stored: Any) -> None:
         (float("inf"), PRICE, "is too large."),
         (10**38, SqlType("DECIMAL"), "is too large."),
         (1e300, SqlType("DECIMAL", precision=(38, 2)), "is too large."),
+        ("hi there", SqlType("BYTES"), "C is BYTES: 'hi there' does not fit. Write it in base64."),
+        (["aGk"], SqlType("ARRAY", (SqlType("BYTES"),)), "C[1] is BYTES: 'aGk' does not fit."),
         ([1, "x"], LIST, "C[2] is INTEGER: 'x' does not fit."),
         ({"p": "x"}, SqlType("MAP", (VARCHAR, INTEGER)), "C['p'] is INTEGER: 'x' does not fit."),
         ({"CITTY": "x"}, PLACE, "it has no field CITTY. Did you mean CITY?"),
@@ -86,3 +90,14 @@ def test_a_record_has_every_place_of_a_number_and_any_text() -> None:
         "T": 'a "b" ü',
         "O": {"B": True},
     }
+
+
+@pytest.mark.parametrize(("form", "stored"), [("KAFKA", b"hi"), ("JSON", None)])
+def test_bytes_of_kafkas_own_format_are_a_text(form: str, stored: bytes | None) -> None:
+    source = declared(f"CREATE STREAM s (b BYTES) WITH (kafka_topic='s', value_format='{form}')")
+    writers = AvroWriters(NO_REGISTRY, source)
+    if stored is None:
+        with pytest.raises(StatementError, match="Write it in base64"):
+            record_of(writers, {"B": "hi"})
+    else:
+        assert record_of(writers, {"B": "hi"})[1] == stored

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from datetime import UTC, date, datetime
 from decimal import Decimal, localcontext
 from typing import Any
@@ -41,6 +42,8 @@ def fitted(name: str, value: Any, kind: SqlType) -> Any:
     fits = FITTING.get(kind.name, (str,))
     if not isinstance(value, fits) or (isinstance(value, bool) and bool not in fits):
         raise StatementError(f"{name} is {kind}: {value!r} does not fit.")
+    if kind.name == "BYTES" and not _is_base64(value):
+        raise StatementError(f"{name} is BYTES: {value!r} does not fit. Write it in base64.")
     if kind.name in BITS and not _is_small(value, BITS[kind.name]):
         raise StatementError(f"{name} is {kind}: {value} is too large.")
     if kind.name == "DECIMAL" and not _has_places(value, *(kind.precision or WHOLE)):
@@ -52,6 +55,13 @@ def fitted(name: str, value: Any, kind: SqlType) -> Any:
 
 def _is_small(number: Any, bits: int) -> bool:
     return bool(-(1 << bits) <= number < 1 << bits)
+
+
+def _is_base64(text: str) -> bool:
+    try:
+        return bool(base64.b64decode(text, validate=True)) or not text
+    except ValueError:
+        return False
 
 
 def _has_places(number: Any, precision: int, scale: int) -> bool:

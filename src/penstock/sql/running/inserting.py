@@ -20,7 +20,7 @@ from penstock.sql.running.results import Result, message
 from penstock.sql.statements import expressions as ex
 from penstock.sql.statements.kinds import SourceKind
 from penstock.sql.statements.queries import InsertValues
-from penstock.sql.statements.types import ColumnDef, SqlType
+from penstock.sql.statements.types import VARCHAR, ColumnDef, SqlType
 
 SECONDS = 20.0
 Row = dict[str, Any]
@@ -94,7 +94,12 @@ def _value(each: ex.Expression) -> Any:
 
 def _fitting(source: Source, name: str, value: Any) -> Any:
     column = next((c for c in source.columns if c.name == name), None)
-    return fitted(name, value, SqlType("BIGINT") if column is None else column.type)
+    if column is None:
+        return fitted(name, value, SqlType("BIGINT"))
+    form = source.key_format if column.is_key else source.value_format
+    # Kafka's own serializer writes the text itself.
+    plain = column.type.name == "BYTES" and form == "KAFKA"
+    return fitted(name, value, VARCHAR if plain else column.type)
 
 
 def _record(writers: AvroWriters, row: Row) -> NewRecord:
