@@ -13,11 +13,11 @@ import yaml
 
 from penstock.sdk.frames import FrameTurn, TopicRange
 from penstock.sql.catalog.query import PersistentQuery
-from penstock.sql.catalog.source import SESSION
 from penstock.sql.persistent.group_state import GroupState, by_group
 from penstock.sql.persistent.table_join import opened
 from penstock.sql.persistent.table_store import TableRow
 from penstock.sql.persistent.turns import QueryTurns
+from penstock.sql.statements.kinds import WindowKind
 from persistent_cases import HEADERS, RECORDS, content, query_of
 from project_scripts import ROOT
 
@@ -69,7 +69,9 @@ class Turns:
 
     def _keep(self, rows: list[Any]) -> None:
         window = self.query.sink.window
-        state = GroupState(opened(self._store), None, by_group if window == SESSION else None)
+        state = GroupState(
+            opened(self._store), None, by_group if window is WindowKind.SESSION else None
+        )
         with opened(self._store).writing() as store:
             for row in rows:
                 value = None if row.value is None else bytes(row.value)

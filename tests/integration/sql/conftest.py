@@ -5,12 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+import httpx
 import pytest
 
 from commands import Commands
 from penstock.client import ConnectClient
 from penstock.embedded import EmbeddedBroker
+from penstock.rest.app import create_app
+from penstock.rest.herder_api import HerderApi
+from penstock.rest.sql.api import SqlApi
 from penstock.runtime.worker import Worker
+from served_app import serving
 from typing_sql import Typing
 
 
@@ -39,3 +44,24 @@ def penstock(
 def sink(name: str) -> str:
     """A name for what comes out: the query's id, and so its connector, has it."""
     return re.sub(r"\W", "_", name).upper()
+
+
+@pytest.fixture
+def http(worker: Worker, name: str) -> Iterator[httpx.Client]:
+    """A client of a REST listener with a catalog of its own."""
+    made: list[SqlApi] = []
+
+    def sql(herder: HerderApi) -> SqlApi:
+        api = SqlApi(
+            herder,
+            lambda: worker.config.connection(worker.bootstrap_servers),
+            worker.spark,
+            worker.config.own_topics,
+            f"{name}-catalog",
+        )
+        made.append(api)
+        return api
+
+    with serving(create_app(worker.herder, sql=sql), timeout=90) as client:
+        yield client
+        made[0].close()

@@ -4,44 +4,18 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from penstock.rest.app import create_app
-from penstock.rest.herder_api import HerderApi
-from penstock.rest.sql.api import SqlApi
 from penstock.runtime.worker import Worker
-from served_app import serving
 from topics import Topics
 from waiting import eventually
 
 Json = dict[str, Any]
 DELIMITED = "application/vnd.ksqlapi.delimited.v1"
-
-
-@pytest.fixture
-def http(worker: Worker, name: str) -> Iterator[httpx.Client]:
-    """A client of a REST listener with a catalog of its own."""
-    made: list[SqlApi] = []
-
-    def sql(herder: HerderApi) -> SqlApi:
-        api = SqlApi(
-            herder,
-            lambda: worker.config.connection(worker.bootstrap_servers),
-            worker.spark,
-            worker.config.own_topics,
-            f"{name}-catalog",
-        )
-        made.append(api)
-        return api
-
-    with serving(create_app(worker.herder, sql=sql), timeout=90) as client:
-        yield client
-        made[0].close()
 
 
 def run(http: httpx.Client, sql: str, **more: Any) -> list[Json]:

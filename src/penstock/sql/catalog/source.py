@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from penstock.sql.statements.kinds import SourceKind, WindowKind
 from penstock.sql.statements.types import ColumnDef, SqlType
 
 PSEUDO = ("ROWTIME", "ROWPARTITION", "ROWOFFSET")
 WINDOW_BOUNDS = ("WINDOWSTART", "WINDOWEND")
 """Further columns of tables whose rows are groups of a window."""
-SESSION = "SESSION"
 AVRO = "AVRO"
 FORMATS = ("JSON", "DELIMITED", "KAFKA", AVRO)
 OBJECTS = ("JSON", AVRO)
@@ -19,9 +19,9 @@ OBJECTS = ("JSON", AVRO)
 
 @dataclass(frozen=True)
 class Source:
-    """``kind`` is STREAM or TABLE."""
+    """A schema, and how records of the topic have it."""
 
-    kind: str
+    kind: SourceKind
     name: str
     topic: str
     columns: tuple[ColumnDef, ...]
@@ -34,8 +34,8 @@ class Source:
     with_schema: bool = False
     """Whether values of JSON are written with Kafka Connect's schema of them."""
     statement: str = ""
-    window: str = ""
-    """TUMBLING, HOPPING or SESSION, of a table whose keys end in where a window begins."""
+    window: WindowKind | None = None
+    """Of a table whose keys end in where a window begins."""
     window_size: int = 0
     """In milliseconds; of sessions, which have none, 0."""
 
@@ -47,7 +47,7 @@ class Source:
     @property
     def window_bytes(self) -> int:
         """How many at the end of a key are the window: of sessions its end and its beginning."""
-        return {"": 0, SESSION: 16}.get(self.window, 8)
+        return {None: 0, WindowKind.SESSION: 16}.get(self.window, 8)
 
     @property
     def keys(self) -> tuple[ColumnDef, ...]:
@@ -82,13 +82,19 @@ class Source:
 
     def to_json(self) -> dict[str, Any]:
         """As the catalog's topic has it."""
-        return {**vars(self), "columns": [_column_json(column) for column in self.columns]}
+        columns = [_column_json(column) for column in self.columns]
+        return {**vars(self), "columns": columns, "window": self.window or ""}
 
     @staticmethod
     def from_json(stored: dict[str, Any]) -> Source:
         """The reverse; fields of a later version are ignored."""
         known = {k: v for k, v in stored.items() if k in Source.__dataclass_fields__}
+        known |= {"kind": SourceKind(stored["kind"]), "window": _window(stored.get("window"))}
         return Source(**{**known, "columns": tuple(map(_column, stored["columns"]))})
+
+
+def _window(stored: str | None) -> WindowKind | None:
+    return WindowKind(stored) if stored else None
 
 
 def _column_json(column: ColumnDef) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from penstock.kafka.plain_writes import send_one
 from penstock.sql.catalog.query import PersistentQuery
 from penstock.sql.catalog.source import Source, type_from_json, type_json
 from penstock.sql.errors import StatementError, nearest
+from penstock.sql.statements.kinds import SourceKind
 from penstock.sql.statements.types import SqlType
 
 SOURCES, TYPES, QUERIES = "source", "type", "query"
@@ -45,10 +46,10 @@ class Catalog:
         """A client of the same cluster."""
         return self._admin
 
-    def sources(self, kind: str = "") -> dict[str, Source]:
+    def sources(self, kind: SourceKind | None = None) -> dict[str, Source]:
         """All streams and tables, or those of a kind."""
         found = {name: Source.from_json(each) for name, each in self._all(SOURCES).items()}
-        return {n: s for n, s in sorted(found.items()) if not kind or s.kind == kind}
+        return {n: s for n, s in sorted(found.items()) if kind in (None, s.kind)}
 
     def find(self, name: str) -> Source | None:
         """The source of that name, else the only one that differs in case only."""

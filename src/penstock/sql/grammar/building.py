@@ -13,6 +13,7 @@ from penstock.sql.statements import asserts as aa
 from penstock.sql.statements import connectors as co
 from penstock.sql.statements import settings as se
 from penstock.sql.statements import sources as so
+from penstock.sql.statements.kinds import SourceKind
 from penstock.sql.statements.types import ColumnDef
 
 
@@ -136,8 +137,8 @@ class StatementBuilder(QueryBuilder):
 
     # Streams, tables and types.
 
-    def source_kind(self, nodes: Nodes) -> str:
-        return words(nodes)
+    def source_kind(self, nodes: Nodes) -> SourceKind:
+        return SourceKind(words(nodes))
 
     def column_role(self, nodes: Nodes) -> list[str]:
         texts = [self._text(node) for node in nodes if node.type == "STRING"]

@@ -13,6 +13,7 @@ from penstock.sql.grammar.building_expressions import (
 )
 from penstock.sql.statements import expressions as ex
 from penstock.sql.statements import queries as qu
+from penstock.sql.statements.kinds import JoinKind, WindowKind
 
 
 def words(nodes: Nodes) -> str:
@@ -58,11 +59,11 @@ class QueryBuilder(ExpressionBuilder):
         kinds = [node for node in nodes if isinstance(node, Flag)]
         within = [node for node in nodes if isinstance(node, qu.Within)]
         relation, on = [n for n in parts(nodes) if not isinstance(n, qu.Within)]
-        kind = str(kinds[0]) if kinds else "INNER"
+        kind = JoinKind(str(kinds[0])) if kinds else JoinKind.INNER
         return qu.Join(kind, relation, on, within[0] if within else None)
 
-    def window_kind(self, nodes: Nodes) -> str:
-        return words(nodes)
+    def window_kind(self, nodes: Nodes) -> WindowKind:
+        return WindowKind(words(nodes))
 
     def window_size(self, nodes: Nodes) -> tuple[str, str]:
         *name, size = nodes

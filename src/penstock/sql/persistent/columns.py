@@ -28,6 +28,7 @@ from penstock.sql.planning.spark_types import declared_type
 from penstock.sql.planning.table_group_text import last_rows, regrouped, without_rows
 from penstock.sql.planning.turn_text import computed, empty_records, keyed
 from penstock.sql.planning.windows import SessionWindow
+from penstock.sql.statements.kinds import SourceKind
 from penstock.sql.statements.types import ColumnDef
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def columns_of_query(spark: SparkSession, plan: PersistentPlan) -> tuple[ColumnD
     if plan.pairing is not None:
         _refuse_other_types(spark, plan)
     frame = analysed(spark, _results(spark, plan))
-    role = "PRIMARY KEY" if plan.kind == "TABLE" else "KEY"
+    role = "PRIMARY KEY" if plan.kind is SourceKind.TABLE else "KEY"
     return tuple(
         ColumnDef(each.name, declared_type(field.dataType), role if each.is_key else "")
         for each, field in zip(plan.outputs, frame.schema.fields, strict=True)

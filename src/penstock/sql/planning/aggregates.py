@@ -20,6 +20,7 @@ from penstock.sql.planning.table_folds import TABLE_FOLDS, refuse_what_stays
 from penstock.sql.planning.troubles import Troubles, either
 from penstock.sql.planning.windows import GroupWindow, SessionWindow, group_window
 from penstock.sql.statements import expressions as ex
+from penstock.sql.statements.kinds import SourceKind
 from penstock.sql.statements.queries import Item, Query
 
 GROUP, FOLDED, WINDOW = "penstock_group", "penstock_folded", "penstock_window"
@@ -199,7 +200,7 @@ def refuse_unless_groupable(query: Query, source: Source) -> None:
         return
     if not aggregates:
         raise StatementError("GROUP BY requires an aggregate function in SELECT.")
-    if source.kind == "TABLE":
+    if source.kind is SourceKind.TABLE:
         _refuse_of_table(query)
     if query.partition_by:
         raise StatementError("PARTITION BY does not go with GROUP BY, which sets the key.")

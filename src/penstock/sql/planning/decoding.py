@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from penstock.sql.catalog.source import AVRO, OBJECTS, PSEUDO, SESSION, WINDOW_BOUNDS, Source
+from penstock.sql.catalog.source import AVRO, OBJECTS, PSEUDO, WINDOW_BOUNDS, Source
 from penstock.sql.errors import NotSupportedYet
 from penstock.sql.planning.spark_types import quoted, spark_type, text
+from penstock.sql.statements.kinds import WindowKind
 from penstock.sql.statements.types import ColumnDef, SqlType
 
 MAP = "'map<string,string>'"
@@ -50,7 +51,7 @@ def _unwindowed(source: Source, records: str) -> str:
     length = source.window_bytes
     start = from_kafka("substring(key, octet_length(key) - 7, 8)", SqlType("BIGINT"))
     end = f"{start} + {source.window_size}"
-    if source.window == SESSION:
+    if source.window is WindowKind.SESSION:
         end = from_kafka("substring(key, octet_length(key) - 15, 8)", SqlType("BIGINT"))
     key = f"substring(key, 1, octet_length(key) - {length})"
     rest = ", ".join([RAW_COLUMNS.removeprefix("key, "), *text_columns(source)])

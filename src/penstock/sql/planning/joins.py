@@ -15,9 +15,22 @@ from penstock.sql.errors import NotSupportedYet, StatementError
 from penstock.sql.planning.join_window import LEFT_SIDE, RIGHT_SIDE, JoinWindow, join_window
 from penstock.sql.planning.troubles import Troubles
 from penstock.sql.statements import expressions as ex
+from penstock.sql.statements.kinds import JoinKind, SourceKind
 from penstock.sql.statements.queries import Join
 
 LEFT, RIGHT = "penstock_left", "penstock_right"
+OUTER = {
+    JoinKind.INNER: frozenset[int](),
+    JoinKind.LEFT: frozenset({LEFT_SIDE}),
+    JoinKind.RIGHT: frozenset({RIGHT_SIDE}),
+    JoinKind.FULL: frozenset({LEFT_SIDE, RIGHT_SIDE}),
+}
+NEEDED = {
+    JoinKind.INNER: frozenset({LEFT_SIDE, RIGHT_SIDE}),
+    JoinKind.LEFT: frozenset({LEFT_SIDE}),
+    JoinKind.RIGHT: frozenset({RIGHT_SIDE}),
+    JoinKind.FULL: frozenset[int](),
+}
 ROW_KEY = "ROWKEY"
 """The key of what comes out where no column of one side is in every row."""
 
@@ -27,7 +40,7 @@ class TableJoin:
     """With the row of ``table`` whose key is ``key``, a text over LEFT."""
 
     table: Source
-    kind: str
+    kind: JoinKind
     key: str
     key_trouble: str
     by_key: bool
@@ -39,7 +52,7 @@ class Pairing:
     """Rows of two streams, or of two tables, with equal keys: texts over LEFT and over RIGHT."""
 
     right: Source
-    kind: str
+    kind: JoinKind
     keys: tuple[str, str]
     key_troubles: tuple[str, str]
     by_key: bool
@@ -50,14 +63,12 @@ class Pairing:
     @property
     def outer(self) -> frozenset[int]:
         """The sides whose rows come out even if they are in no pair."""
-        sides = {"LEFT": {LEFT_SIDE}, "RIGHT": {RIGHT_SIDE}, "FULL": {LEFT_SIDE, RIGHT_SIDE}}
-        return frozenset(sides.get(self.kind, ()))
+        return OUTER[self.kind]
 
     @property
     def needed(self) -> frozenset[int]:
         """The sides without whose row nothing comes out; none if either will do."""
-        sides = {"LEFT": {LEFT_SIDE}, "RIGHT": {RIGHT_SIDE}, "FULL": set[int]()}
-        return frozenset(sides.get(self.kind, {LEFT_SIDE, RIGHT_SIDE}))
+        return NEEDED[self.kind]
 
 
 @dataclass(frozen=True)
@@ -94,7 +105,8 @@ class Joining:
 
     def plan(self) -> Joined:
         """StatementError where the condition is none."""
-        if self._sources[RIGHT].kind == "TABLE" and self._sources[LEFT].kind == "STREAM":
+        kinds = [self._sources[side].kind for side in (LEFT, RIGHT)]
+        if kinds == [SourceKind.STREAM, SourceKind.TABLE]:
             return self._with_table()
         return self._paired()
 
@@ -127,7 +139,7 @@ class Joining:
             _key_columns(left, LEFT),
             _key_columns(right, RIGHT),
         ]
-        if left.kind == "TABLE":
+        if left.kind is SourceKind.TABLE:
             self._refuse_other_keys(sides)
         pairing = Pairing(
             right,
@@ -137,12 +149,12 @@ class Joining:
             by_key,
             join_window(self._join.within) if self._join.within else None,
         )
-        written = sides[RIGHT_SIDE if self._join.kind == "RIGHT" else LEFT_SIDE]
-        if self._join.kind == "FULL" or left.kind == "TABLE":
+        written = sides[RIGHT_SIDE if self._join.kind is JoinKind.RIGHT else LEFT_SIDE]
+        if self._join.kind is JoinKind.FULL or left.kind is SourceKind.TABLE:
             # Of a row that is there no more, either side may be all that is left.
             written = ex.Call("COALESCE", sides)
         columns = _columns(sides)
-        if self._join.kind != "FULL" and columns:
+        if self._join.kind is not JoinKind.FULL and columns:
             return Joined(None, pairing, columns, written)
         return Joined(None, pairing, (written,), written, row_key=written)
 
@@ -182,19 +194,19 @@ class Joining:
 def refuse_kinds(left: Source, right: Source, join: Join) -> None:
     """SqlError where these cannot be joined so."""
     kinds = (left.kind, right.kind)
-    if kinds == ("TABLE", "STREAM"):
+    if kinds == (SourceKind.TABLE, SourceKind.STREAM):
         raise StatementError(
             "Invalid join order: table-stream joins are not supported; only stream-table joins. "
             f"Got {left.name} JOIN {right.name}."
         )
-    if kinds == ("STREAM", "TABLE"):
+    if kinds == (SourceKind.STREAM, SourceKind.TABLE):
         _refuse_with_table(right, join)
     else:
         _refuse_pairing(left, right, join)
 
 
 def _refuse_with_table(table: Source, join: Join) -> None:
-    if join.kind not in ("INNER", "LEFT"):
+    if join.kind not in (JoinKind.INNER, JoinKind.LEFT):
         raise StatementError(
             f"{join.kind} OUTER joins between streams and tables are not supported: "
             "a row of the table never makes a row by itself. Use INNER or LEFT."
@@ -205,7 +217,7 @@ def _refuse_with_table(table: Source, join: Join) -> None:
 
 
 def _refuse_pairing(left: Source, right: Source, join: Join) -> None:
-    if left.kind == "TABLE":
+    if left.kind is SourceKind.TABLE:
         _refuse_within(join, "Table-Table")
     elif join.within is None:
         raise StatementError(
@@ -215,7 +227,7 @@ def _refuse_pairing(left: Source, right: Source, join: Join) -> None:
     if left.topic == right.topic:
         raise NotSupportedYet(f"a join of topic {left.topic} with itself")
     headed = [s for s in (left, right) if any(c.role == "HEADERS" for c in s.columns)]
-    if headed and (left.kind == "TABLE" or headed != [left]):
+    if headed and (left.kind is SourceKind.TABLE or headed != [left]):
         raise NotSupportedYet(f"a join with {headed[-1].name}, which has headers")
 
 

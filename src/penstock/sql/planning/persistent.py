@@ -33,6 +33,7 @@ from penstock.sql.planning.joins import (
 from penstock.sql.planning.queries import FindSource
 from penstock.sql.planning.troubles import Troubles
 from penstock.sql.statements import expressions as ex
+from penstock.sql.statements.kinds import SourceKind
 from penstock.sql.statements.queries import Item, Join, Query, Relation
 
 
@@ -64,9 +65,9 @@ class PersistentPlan:
     """With one, ``outputs`` are over the structs of groups (``aggregates``)."""
 
     @property
-    def kind(self) -> str:
-        """STREAM or TABLE: what comes out. Groups are rows that change, so they are a table."""
-        return "TABLE" if self.aggregation else self.source.kind
+    def kind(self) -> SourceKind:
+        """What comes out. Groups are rows that change, so they are a table."""
+        return SourceKind.TABLE if self.aggregation else self.source.kind
 
     @property
     def keys(self) -> tuple[Output, ...]:
@@ -150,7 +151,7 @@ class _Planner:
             raise StatementError(f"Both sides of the join are called {alias}: name one with AS.")
         self._sources[RIGHT], self._aliases[RIGHT] = right, alias
         refuse_kinds(left, right, join)
-        if left.kind == "TABLE" and self._query.partition_by:
+        if left.kind is SourceKind.TABLE and self._query.partition_by:
             raise StatementError(
                 "PARTITION BY does not go with a join of tables: what comes out is a table, whose "
                 "key is theirs."
@@ -184,7 +185,7 @@ class _Planner:
         )
 
     def _aggregated(self, items: list[Item]) -> Aggregated:
-        of_table = self._sources[LEFT].kind == "TABLE"
+        of_table = self._sources[LEFT].kind is SourceKind.TABLE
         return Aggregating(
             self._query, self._resolved, self._texts, self._writer, self._sink, of_table=of_table
         ).plan(items)

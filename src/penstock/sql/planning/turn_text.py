@@ -30,6 +30,7 @@ from penstock.sql.planning.misfits import KEYLESS, told_misfits
 from penstock.sql.planning.persistent import Output, PersistentPlan
 from penstock.sql.planning.spark_types import quoted, spark_type, text
 from penstock.sql.planning.troubles import either
+from penstock.sql.statements.kinds import JoinKind, SourceKind
 
 TIME, JOIN_KEY = "penstock_time", "penstock_join_key"
 ERROR, PASSES = "penstock_error", "penstock_passes"
@@ -115,7 +116,7 @@ def judged(plan: PersistentPlan, records: str, more: list[str] | None = None) ->
 
 def _kept(plan: PersistentPlan) -> str:
     """A table has a row for each change: a tombstone where the row does not pass."""
-    if plan.source.kind == "TABLE":
+    if plan.source.kind is SourceKind.TABLE:
         return f"(penstock_key IS NOT NULL OR {ERROR} IS NOT NULL)"
     return f"penstock_value IS NOT NULL AND ({PASSES} OR {ERROR} IS NOT NULL)"
 
@@ -198,7 +199,7 @@ def _error(plan: PersistentPlan) -> str:
     timeless = f"{TIME} IS NULL" if plan.source.timestamp else ""
     trouble = plan.join.key_trouble if plan.join else ""
     cases = {
-        KEYLESS: "penstock_key IS NULL" if plan.source.kind == "TABLE" else "",
+        KEYLESS: "penstock_key IS NULL" if plan.source.kind is SourceKind.TABLE else "",
         plan.source.unreadable: "penstock_unreadable",
         f"there is no time in column {plan.source.timestamp}": _both(there, timeless),
         "Error computing the key of the join": _both(there, trouble),
@@ -237,7 +238,7 @@ def _passes(plan: PersistentPlan) -> str:
         conditions = [f"coalesce({PAIRED}, FALSE)"]
     if plan.where:
         conditions.append(f"coalesce({plan.where}, FALSE)")
-    if plan.join is not None and plan.join.kind == "INNER":
+    if plan.join is not None and plan.join.kind is JoinKind.INNER:
         conditions.append("penstock_found")
     return f"({' AND '.join(conditions)})"
 
@@ -263,7 +264,8 @@ def _key(plan: PersistentPlan, sink: Source) -> str:
 
 def _value(plan: PersistentPlan, sink: Source) -> str:
     encoded = encoded_value(plan, sink)
-    return f"CASE WHEN {PASSES} THEN {encoded} END" if plan.source.kind == "TABLE" else encoded
+    of_table = plan.source.kind is SourceKind.TABLE
+    return f"CASE WHEN {PASSES} THEN {encoded} END" if of_table else encoded
 
 
 def encoded_value(plan: PersistentPlan, sink: Source) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from penstock.sql.errors import StatementError, nearest
+from penstock.sql.statements.kinds import WindowKind
 from penstock.sql.statements.queries import Window
 
 MILLISECONDS = {
@@ -24,7 +25,7 @@ GRACE = MILLISECONDS["DAY"]
 class TimeWindow:
     """Windows of ``size`` that begin every ``advance``; all in milliseconds."""
 
-    kind: str
+    kind: WindowKind
     size: int
     advance: int
     grace: int = GRACE
@@ -66,7 +67,7 @@ class SessionWindow:
     gap: int
     grace: int = GRACE
     retention: int = 0
-    kind: str = "SESSION"
+    kind: WindowKind = WindowKind.SESSION
     size: int = 0
 
     @property
@@ -86,7 +87,7 @@ GroupWindow = TimeWindow | SessionWindow
 def group_window(window: Window) -> GroupWindow:
     """The window that a query names; StatementError if its sizes make no sense."""
     given = {name: milliseconds(size) for name, size in window.sizes}
-    return _session(given) if window.kind == "SESSION" else _time_window(window, given)
+    return _session(given) if window.kind is WindowKind.SESSION else _time_window(window, given)
 
 
 def _session(given: Mapping[str, int]) -> SessionWindow:
@@ -102,13 +103,13 @@ def _session(given: Mapping[str, int]) -> SessionWindow:
 
 def _time_window(window: Window, given: Mapping[str, int]) -> TimeWindow:
     allowed = {"SIZE", "RETENTION", "GRACE PERIOD"}
-    allowed |= {"ADVANCE BY"} if window.kind == "HOPPING" else set()
+    allowed |= {"ADVANCE BY"} if window.kind is WindowKind.HOPPING else set()
     if unknown := next((name for name in given if name not in allowed), None):
         raise StatementError(f"WINDOW {window.kind} has no {unknown or 'size without a name'}.")
     size = given.get("SIZE", 0)
-    advance = given.get("ADVANCE BY", size if window.kind == "TUMBLING" else 0)
+    advance = given.get("ADVANCE BY", size if window.kind is WindowKind.TUMBLING else 0)
     if not size or not 0 < advance <= size:
-        wanted = "SIZE" if window.kind == "TUMBLING" else "SIZE, and ADVANCE BY up to that"
+        wanted = "SIZE" if window.kind is WindowKind.TUMBLING else "SIZE, and ADVANCE BY up to that"
         raise StatementError(f"WINDOW {window.kind} needs {wanted}, for example (SIZE 1 HOUR).")
     grace, retention = given.get("GRACE PERIOD", GRACE), given.get("RETENTION", 0)
     return TimeWindow(window.kind, size, advance, grace, retention)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 from datetime import UTC, date, datetime
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from typing import Any
 
 from penstock.sql.errors import StatementError, nearest
@@ -24,6 +25,8 @@ FITTING: dict[str, tuple[type, ...]] = {
 }
 """Types that are not here are given as text."""
 BITS = {"INTEGER": 31, "BIGINT": 63}
+WHOLE = 38, 0
+"""What a DECIMAL without a precision is."""
 EPOCH = date(1970, 1, 1)
 
 
@@ -39,7 +42,11 @@ def fitted(name: str, value: Any, kind: SqlType) -> Any:
     fits = FITTING.get(kind.name, (str,))
     if not isinstance(value, fits) or (isinstance(value, bool) and bool not in fits):
         raise StatementError(f"{name} is {kind}: {value!r} does not fit.")
+    if kind.name == "BYTES" and not _is_base64(value):
+        raise StatementError(f"{name} is BYTES: {value!r} does not fit. Write it in base64.")
     if kind.name in BITS and not _is_small(value, BITS[kind.name]):
+        raise StatementError(f"{name} is {kind}: {value} is too large.")
+    if kind.name == "DECIMAL" and not _has_places(value, *(kind.precision or WHOLE)):
         raise StatementError(f"{name} is {kind}: {value} is too large.")
     if isinstance(value, Decimal) and kind.name == "DOUBLE":
         return float(value)
@@ -48,6 +55,22 @@ def fitted(name: str, value: Any, kind: SqlType) -> Any:
 
 def _is_small(number: Any, bits: int) -> bool:
     return bool(-(1 << bits) <= number < 1 << bits)
+
+
+def _is_base64(text: str) -> bool:
+    try:
+        return bool(base64.b64decode(text, validate=True)) or not text
+    except ValueError:
+        return False
+
+
+def _has_places(number: Any, precision: int, scale: int) -> bool:
+    """Whether all places before the point are there; those behind it are rounded."""
+    given = Decimal(str(number))
+    if not given.is_finite():
+        return False
+    with localcontext(prec=max(given.adjusted(), 0) + precision + scale + 2):
+        return abs(round(given, scale)) < Decimal(10) ** (precision - scale)
 
 
 def _inside(name: str, value: Any, kind: SqlType) -> Any:

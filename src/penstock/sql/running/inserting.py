@@ -18,8 +18,9 @@ from penstock.sql.running.fitting import fitted
 from penstock.sql.running.home import Home
 from penstock.sql.running.results import Result, message
 from penstock.sql.statements import expressions as ex
+from penstock.sql.statements.kinds import SourceKind
 from penstock.sql.statements.queries import InsertValues
-from penstock.sql.statements.types import ColumnDef, SqlType
+from penstock.sql.statements.types import VARCHAR, ColumnDef, SqlType
 
 SECONDS = 20.0
 Row = dict[str, Any]
@@ -80,7 +81,8 @@ def _value(each: ex.Expression) -> Any:
     if isinstance(each, ex.Unary) and each.operator == "-" and isinstance(each.operand, ex.Literal):
         number = each.operand.value
         if isinstance(number, int | float | Decimal) and not isinstance(number, bool):
-            return -number
+            # Else decimal numbers would be rounded to 28 places.
+            return number.copy_negate() if isinstance(number, Decimal) else -number
     if isinstance(each, ex.MakeArray):
         return [_value(item) for item in each.items]
     if isinstance(each, ex.MakeMap):
@@ -92,14 +94,19 @@ def _value(each: ex.Expression) -> Any:
 
 def _fitting(source: Source, name: str, value: Any) -> Any:
     column = next((c for c in source.columns if c.name == name), None)
-    return fitted(name, value, SqlType("BIGINT") if column is None else column.type)
+    if column is None:
+        return fitted(name, value, SqlType("BIGINT"))
+    form = source.key_format if column.is_key else source.value_format
+    # Kafka's own serializer writes the text itself.
+    plain = column.type.name == "BYTES" and form == "KAFKA"
+    return fitted(name, value, VARCHAR if plain else column.type)
 
 
 def _record(writers: AvroWriters, row: Row) -> NewRecord:
     source = writers.source
     when = row.get(PSEUDO[0])
     keys = {column.name: row.get(column.name) for column in source.keys}
-    if source.kind == "TABLE" and None in keys.values():
+    if source.kind is SourceKind.TABLE and None in keys.values():
         raise StatementError(f"A row of a table needs its primary key, {', '.join(keys)}.")
     values = {column.name: row.get(column.name) for column in source.values}
     avro_keys, avro_values = source.avro
@@ -157,11 +164,17 @@ def _kafka(column: ColumnDef, value: Any) -> bytes | None:
 
 
 def _json(value: Any) -> bytes:
-    return json.dumps(value, default=_number, ensure_ascii=False).encode()
+    return _json_text(value).encode()
 
 
-def _number(value: Any) -> Any:
-    return float(value)
+def _json_text(value: Any) -> str:
+    """Decimal numbers keep all their places, which Python's JSON has no way to write."""
+    if isinstance(value, dict):
+        told = (f"{_json_text(str(key))}: {_json_text(each)}" for key, each in value.items())
+        return f"{{{', '.join(told)}}}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_json_text, value))}]"
+    return f"{value:f}" if isinstance(value, Decimal) else json.dumps(value, ensure_ascii=False)
 
 
 def store(home: Home, topic: str, records: Sequence[NewRecord]) -> None:

@@ -16,13 +16,14 @@ from penstock.sql.planning.function_list import AGGREGATES, MOVING, SCALAR
 from penstock.sql.running.home import Home
 from penstock.sql.running.registered import value_columns_of
 from penstock.sql.running.results import Grid, Lines, Part, Result
+from penstock.sql.statements.kinds import SourceKind
 from penstock.sql.statements.types import ColumnDef, SqlType
 
 HIDDEN = ("_", "connect-", "penstock-")
 Json = dict[str, Any]
 
 
-def sources(home: Home, kind: str) -> Result:
+def sources(home: Home, kind: SourceKind) -> Result:
     """``SHOW STREAMS`` or ``SHOW TABLES``."""
     found = home.catalog.sources(kind).values()
     word = kind.capitalize()

@@ -26,6 +26,7 @@ from penstock.sql.running.home import Home
 from penstock.sql.running.inserting import writable
 from penstock.sql.running.replacing import replaceable, replaced
 from penstock.sql.running.results import Result, message, warning
+from penstock.sql.statements.kinds import SourceKind
 from penstock.sql.statements.queries import CreateAs, InsertSelect, Query
 
 if TYPE_CHECKING:
@@ -34,8 +35,9 @@ if TYPE_CHECKING:
     from penstock.sql.statements.types import ColumnDef
 
 RESET = "auto.offset.reset"
-KEPT = (RESET, BOOTSTRAP)
-"""The properties of a session that a query keeps."""
+PREFIXES = {SourceKind.STREAM: "CSAS", SourceKind.TABLE: "CTAS"}
+KEPT = {RESET: ("earliest", "latest"), BOOTSTRAP: ("true", "none", "false")}
+"""The properties of a session that a query keeps, and their values."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,7 @@ class Said:
 
 def create_as(home: Home, statement: CreateAs, said: Said) -> Result:
     """Begin a query, and declare the stream or table that it writes."""
+    _refuse_unknown_values(said)
     taken = home.catalog.find(statement.name)
     if taken is not None and not statement.or_replace:
         return _already(taken, statement)
@@ -60,24 +63,25 @@ def create_as(home: Home, statement: CreateAs, said: Said) -> Result:
     before = replaceable(home, taken, plan, sink) if taken is not None else None
     register(home.registry, sink)
     _make_topic(home, statement, plan, sink)
-    if before is not None:
+    if taken is not None and before is not None:
         query = _query(before.id, plan, sink, said)
         config = query.connector_config(_partitions(home, plan.source))
-        return replaced(home, before, query, config)
-    prefix = {"STREAM": "CSAS", "TABLE": "CTAS"}[statement.kind]
+        return replaced(home, taken, before, query, config)
+    prefix = PREFIXES[statement.kind]
     id_ = f"{prefix}_{sink.name}_{home.catalog.changes()}"
     return _begun(home, plan, _query(id_, plan, sink, said), new=True)
 
 
 def insert_select(home: Home, statement: InsertSelect, said: Said) -> Result:
     """Begin a query that writes to a stream that there is."""
+    _refuse_unknown_values(said)
     sink = writable(home, statement.target)
-    if sink.kind != "STREAM":
+    if sink.kind is not SourceKind.STREAM:
         raise StatementError(
             f"INSERT INTO can only be used to insert into a stream. {sink.name} is a table."
         )
     plan = _planned(home, statement.query, sink.name)
-    _refuse_kind(plan, "STREAM")
+    _refuse_kind(plan, SourceKind.STREAM)
     columns = columns_of_query(home.spark(), plan)
     _refuse_other_columns(columns, sink)
     _check_output(home, plan, sink)
@@ -109,6 +113,14 @@ def _frame(home: Home, plan: PersistentPlan, sink: Source) -> DataFrame:
 # Before it begins.
 
 
+def _refuse_unknown_values(said: Said) -> None:
+    for key, values in KEPT.items():
+        given = said.properties.get(key, values[0])
+        if given.lower() not in values:
+            first, second = values[:2]
+            raise StatementError(f"'{key}' is '{first}' or '{second}', not '{given}'.")
+
+
 def _already(taken: Source, statement: CreateAs) -> Result:
     if statement.if_not_exists:
         return warning(f"{taken.kind.capitalize()} {taken.name} already exists")
@@ -136,7 +148,7 @@ def _refuse_uneven(home: Home, stream: Source, table: Source) -> None:
         )
 
 
-def _refuse_kind(plan: PersistentPlan, wanted: str) -> None:
+def _refuse_kind(plan: PersistentPlan, wanted: SourceKind) -> None:
     found = plan.kind
     if found != wanted:
         raise StatementError(
@@ -165,7 +177,7 @@ def _sink(
         sources.DELIMITERS.get(delimiter.upper(), delimiter),
         sources.time_column(given, columns),
         with_schema=sources.schemas_enabled(given, value_format),
-        window=window.kind if window else "",
+        window=window.kind if window else None,
         window_size=window.size if window else 0,
     )
 
@@ -175,7 +187,7 @@ def _make_topic(home: Home, statement: CreateAs, plan: PersistentPlan, sink: Sou
     given = sources.checked_properties(statement.properties)
     if not topics.partitions_of(home.catalog.admin, [sink.topic])[sink.topic]:
         given.setdefault("PARTITIONS", str(_partitions(home, plan.source)))
-    sources.ensure_topic(home, sink.topic, given, compacted=sink.kind == "TABLE")
+    sources.ensure_topic(home, sink.topic, given, compacted=sink.kind is SourceKind.TABLE)
 
 
 def _refuse_circle(plan: PersistentPlan, sink: Source) -> None:
@@ -263,7 +275,8 @@ def _run(home: Home, query: PersistentQuery, partitions: int) -> None:
     """
     admin = home.catalog.admin
     # What is not read from a table could not be taken back when it changes.
-    usual = "earliest" if query.state_topic and query.sources[0].kind == "TABLE" else "latest"
+    of_table = query.sources[0].kind is SourceKind.TABLE
+    usual = "earliest" if query.state_topic and of_table else "latest"
     earliest = query.properties.get(RESET, usual).lower() == "earliest"
     begin = reading.beginnings if earliest else reading.ends
     offsets = [each for topic in query.topics for each in _offsets(topic, begin(admin, topic))]

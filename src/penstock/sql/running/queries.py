@@ -18,6 +18,7 @@ from penstock.sql.running.persistent import explained
 from penstock.sql.running.query_changes import facts, named
 from penstock.sql.running.results import Lines, Result, Rows, Stop
 from penstock.sql.running.views import Skipped, analysed, spark_errors, view
+from penstock.sql.statements.kinds import SourceKind
 from penstock.sql.statements.queries import CreateAs, Explain, InsertSelect, Query
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def _once(home: Home, spark: SparkSession, plan: Plan, skipped: Skipped) -> Data
     for name, source in plan.views.items():
         home.refuse_closed(source.topic)
         span = reading.beginnings(admin, source.topic), reading.ends(admin, source.topic)
-        columns, latest = plan.columns[name], source.kind == "TABLE"
+        columns, latest = plan.columns[name], source.kind is SourceKind.TABLE
         skipped.watch(name, source, columns)
         view(home, spark, name, source, span, latest=latest, columns=columns)
     return analysed(spark, plan.text)

@@ -16,13 +16,14 @@ from penstock.sql.catalog.sampling import sample_of
 from penstock.sql.catalog.source import AVRO
 from penstock.sql.errors import StatementError
 from penstock.sql.running.home import Home
+from penstock.sql.statements.kinds import SourceKind
 from penstock.sql.statements.types import ColumnDef
 
 Columns = tuple[ColumnDef, ...]
 ROWKEY = "ROWKEY"
 
 
-def inferred_of_avro(home: Home, kind: str, topic: str) -> tuple[Columns, str]:
+def inferred_of_avro(home: Home, kind: SourceKind, topic: str) -> tuple[Columns, str]:
     """The columns of a topic of Avro with its key, and the key's format."""
     values = value_columns_of(home, topic)
     if not values:
@@ -30,9 +31,9 @@ def inferred_of_avro(home: Home, kind: str, topic: str) -> tuple[Columns, str]:
             f"The schema registry has no record under subject {topic}-value: write to topic "
             f"{topic} first, or declare the columns."
         )
-    role = "PRIMARY KEY" if kind == "TABLE" else "KEY"
+    role = "PRIMARY KEY" if kind is SourceKind.TABLE else "KEY"
     columns, key_format = _keyed(home, topic, values, role)
-    if not key_format and kind == "TABLE":
+    if not key_format and kind is SourceKind.TABLE:
         raise without_key(topic)
     return tuple(replace(c, name=c.name.upper()) for c in columns), key_format or "KAFKA"
 

@@ -15,12 +15,14 @@ from penstock.sql.running.results import Result, message
 from penstock.sql.statements.types import ColumnDef
 
 FIXED = {
+    "name": "its name is {}",
     "kind": "it is a {}",
     "topic": "its topic is {}",
     "key_format": "its KEY_FORMAT is {}",
     "value_format": "its VALUE_FORMAT is {}",
     "delimiter": "its VALUE_DELIMITER is {}",
     "timestamp": "its TIMESTAMP is {}",
+    "with_schema": "its JSON_SCHEMAS_ENABLE is {}",
 }
 """What readers of the topic rely on."""
 
@@ -63,7 +65,8 @@ def _refuse_other_input(query: PersistentQuery, plan: PersistentPlan) -> None:
 def _refuse_other_sink(was: Source, now: Source) -> None:
     for name, told in FIXED.items():
         if (before := getattr(was, name)) != getattr(now, name):
-            raise StatementError(f"Cannot replace {was.name}: {told.format(before or 'not set')}.")
+            shown = str(before).lower() if isinstance(before, bool) else before or "not set"
+            raise StatementError(f"Cannot replace {was.name}: {told.format(shown)}.")
     if _shape(was.keys) != _shape(now.keys):
         raise StatementError(
             f"Cannot replace {was.name}: its key is {column_list(was.keys) or 'none'}."
@@ -80,9 +83,15 @@ def _shape(columns: tuple[ColumnDef, ...]) -> list[tuple[str, str]]:
 
 
 def replaced(
-    home: Home, before: PersistentQuery, query: PersistentQuery, config: Mapping[str, str]
+    home: Home,
+    taken: Source,
+    before: PersistentQuery,
+    query: PersistentQuery,
+    config: Mapping[str, str],
 ) -> Result:
     """Let ``query``, of the same id, take the place of ``before``; ``config`` runs it.
+
+    ``taken`` is its sink as it is declared by now.
 
     Offsets stay, so that it goes on with the next record. Where that fails, all is as it was.
     """
@@ -93,7 +102,7 @@ def replaced(
         home.connect.put_config(query.id, config)
     except BaseException:
         catalog.put_query(before)
-        catalog.put(before.sink)
+        catalog.put(taken)
         raise
     other = still_reading(home, query.sink.name, but=query.id)
     told = message(

@@ -20,6 +20,7 @@ from penstock.sql.statements import connectors as co
 from penstock.sql.statements import queries as qu
 from penstock.sql.statements import settings as se
 from penstock.sql.statements import sources as so
+from penstock.sql.statements.kinds import SourceKind
 from penstock.sql.statements.statement import Statement
 
 if TYPE_CHECKING:
@@ -182,8 +183,8 @@ class SqlSession:
         if statement.extended:
             raise NotSupportedYet(f"SHOW {statement.what} EXTENDED")
         shows: dict[str, Callable[[], Result]] = {
-            "STREAMS": lambda: listing.sources(self.home, "STREAM"),
-            "TABLES": lambda: listing.sources(self.home, "TABLE"),
+            "STREAMS": lambda: listing.sources(self.home, SourceKind.STREAM),
+            "TABLES": lambda: listing.sources(self.home, SourceKind.TABLE),
             "TOPICS": lambda: listing.shown_topics(self.home, every=statement.every),
             "QUERIES": self._queries,
             "FUNCTIONS": listing.functions,
@@ -230,7 +231,7 @@ class SqlSession:
     def _describe_all(self, statement: so.DescribeAll) -> Result:
         from penstock.sql.running import listing
 
-        found = self.home.catalog.sources(statement.what.removesuffix("S")).values()
+        found = self.home.catalog.sources(SourceKind(statement.what.removesuffix("S"))).values()
         using = list(self.home.catalog.queries().values())
         every = [listing.described(each, using, extended=statement.extended) for each in found]
         told = [each.entity["sourceDescription"] for each in every]

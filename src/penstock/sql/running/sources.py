@@ -19,6 +19,7 @@ from penstock.sql.running.registered import inferred_of_avro
 from penstock.sql.running.results import Lines, Result, framed, message, warning
 from penstock.sql.statements import connectors as co
 from penstock.sql.statements import sources as so
+from penstock.sql.statements.kinds import SourceKind
 from penstock.sql.statements.types import ColumnDef
 
 SCHEMAS = "JSON_SCHEMAS_ENABLE"
@@ -176,10 +177,10 @@ def _inferred(
     sample = sample_of(home.connection(), topic)
     if not sample:
         raise StatementError(f"Topic {topic} is empty: no columns can be inferred, declare them.")
-    role = "PRIMARY KEY" if statement.kind == "TABLE" else "KEY"
+    role = "PRIMARY KEY" if statement.kind is SourceKind.TABLE else "KEY"
     found = tuple(replace(c, name=c.name.upper()) for c in value_columns(sample))
     columns, key_format = keyed(value_columns(sample), sample, role)
-    if not key_format and statement.kind == "TABLE":
+    if not key_format and statement.kind is SourceKind.TABLE:
         raise without_key(topic)
     columns = tuple(replace(c, name=c.name.upper()) for c in columns)
     return (columns, key_format) if key_format else (found, "KAFKA")
@@ -193,12 +194,12 @@ def _check(statement: so.CreateSource, columns: tuple[ColumnDef, ...]) -> None:
     if hidden := next((name for name in names if name in PSEUDO), None):
         raise StatementError(f"{hidden} is a column of every stream and table already.")
     roles = {column.role for column in columns}
-    if statement.kind == "TABLE" and "PRIMARY KEY" not in roles:
+    if statement.kind is SourceKind.TABLE and "PRIMARY KEY" not in roles:
         raise StatementError(
             "A table needs a PRIMARY KEY: (id VARCHAR PRIMARY KEY, …). Without one, it is a stream."
         )
-    if (wrong := "KEY" if statement.kind == "TABLE" else "PRIMARY KEY") in roles:
-        right = "PRIMARY KEY" if statement.kind == "TABLE" else "KEY"
+    if (wrong := "KEY" if statement.kind is SourceKind.TABLE else "PRIMARY KEY") in roles:
+        right = "PRIMARY KEY" if statement.kind is SourceKind.TABLE else "KEY"
         raise StatementError(f"A {statement.kind.lower()} has a {right}, not a {wrong}.")
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from penstock.sql.statements.connectors import Properties
 from penstock.sql.statements.expressions import Expression
+from penstock.sql.statements.kinds import SourceKind
 from penstock.sql.statements.types import ColumnDef
 
 
@@ -23,7 +24,7 @@ class AssertValues:
 class AssertSource:
     """A stream or table is declared so; what is not mentioned may be anything."""
 
-    kind: str
+    kind: SourceKind
     name: str
     columns: tuple[ColumnDef, ...]
     properties: Properties

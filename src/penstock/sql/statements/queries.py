@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from penstock.sql.statements.connectors import Properties
 from penstock.sql.statements.expressions import Expression
+from penstock.sql.statements.kinds import JoinKind, SourceKind, WindowKind
 
 
 @dataclass(frozen=True)
@@ -35,9 +36,9 @@ class Within:
 
 @dataclass(frozen=True)
 class Join:
-    """``kind`` is INNER, LEFT, RIGHT or FULL."""
+    """A stream or table that is joined, and by what."""
 
-    kind: str
+    kind: JoinKind
     relation: Relation
     on: Expression
     within: Within | None = None
@@ -45,9 +46,9 @@ class Join:
 
 @dataclass(frozen=True)
 class Window:
-    """``kind`` is TUMBLING, HOPPING or SESSION; sizes are pairs such as (``SIZE``, ``1 HOUR``)."""
+    """Sizes are pairs such as (``SIZE``, ``1 HOUR``)."""
 
-    kind: str
+    kind: WindowKind
     sizes: tuple[tuple[str, str], ...]
 
 
@@ -88,7 +89,7 @@ class Select:
 class CreateAs:
     """``CREATE STREAM|TABLE n AS SELECT …``."""
 
-    kind: str
+    kind: SourceKind
     name: str
     properties: Properties
     query: Query

@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from penstock.sql.statements.connectors import Properties
+from penstock.sql.statements.kinds import SourceKind
 from penstock.sql.statements.types import ColumnDef, SqlType
 
 
 @dataclass(frozen=True)
 class CreateSource:
-    """``kind`` is STREAM or TABLE; without columns they are inferred."""
+    """Without columns they are inferred."""
 
-    kind: str
+    kind: SourceKind
     name: str
     columns: tuple[ColumnDef, ...]
     properties: Properties
@@ -28,7 +29,7 @@ class CreateSource:
 class DropSource:
     """``DROP STREAM|TABLE``."""
 
-    kind: str
+    kind: SourceKind
     name: str
     if_exists: bool = False
     delete_topic: bool = False
@@ -38,7 +39,7 @@ class DropSource:
 class AddColumns:
     """``ALTER STREAM|TABLE n ADD COLUMN …``."""
 
-    kind: str
+    kind: SourceKind
     name: str
     columns: tuple[ColumnDef, ...]
 

@@ -24,6 +24,7 @@ from penstock.sql.persistent.connector import PersistentQueryConnector
 from penstock.sql.persistent.table_reading import TableTopic
 from penstock.sql.planning.decoding import KEY_TEXT, VALUE_TEXT
 from penstock.sql.running.sinks import sink_keys
+from penstock.sql.statements.kinds import SourceKind
 from penstock.sql.statements.sources import CreateSource
 
 URL = "sql.schema.registry.url"
@@ -75,7 +76,7 @@ def registry() -> SqlRegistry:
 def source(columns: str = COLUMNS) -> Source:
     statement = parse(f"CREATE STREAM s ({columns}) WITH (KAFKA_TOPIC='t')")
     assert isinstance(statement, CreateSource)
-    return Source("STREAM", "S", "t", statement.columns, "AVRO", "AVRO")
+    return Source(SourceKind.STREAM, "S", "t", statement.columns, "AVRO", "AVRO")
 
 
 def binary(*values: bytes | None) -> pa.Array:

@@ -13,12 +13,14 @@ import pytest
 from aggregate_cases import CASES as AGGREGATES
 from pair_cases import CASES as PAIRS
 from penstock.sql.catalog.query import DEFINITION, PersistentQuery
+from penstock.sql.catalog.source import Source
 from penstock.sql.errors import SqlError
 from penstock.sql.grammar.parser import parse
 from penstock.sql.persistent import table_join
 from penstock.sql.persistent.connector import PersistentQueryConnector
 from penstock.sql.persistent.table_reading import canonical
 from penstock.sql.persistent.table_store import TableRow, TableStore
+from penstock.sql.statements.kinds import SourceKind, WindowKind
 from penstock.sql.statements.queries import Explain
 from persistent_cases import BY_SPARK, CASES, plan_of, statement_of
 from played_connect import PlayedConnect
@@ -56,6 +58,20 @@ def test_a_query_is_in_its_connectors_config_without_references() -> None:
     assert PersistentQuery.of_config(config) == told
     assert PersistentQuery.from_json(json.loads(json.dumps(told.to_json()))) == told
     assert (config["topics"], config["tasks.max"]) == ("s", "3")
+
+
+@pytest.mark.parametrize("kind", SourceKind)
+@pytest.mark.parametrize("window", [None, *WindowKind])
+def test_a_source_is_stored_with_the_words_of_its_kind(
+    kind: SourceKind, window: WindowKind | None
+) -> None:
+    source = Source(kind, "S", "t", (), window=window)
+    stored = json.loads(json.dumps(source.to_json()))
+    assert (stored["kind"], stored["window"]) == (kind.value, window.value if window else "")
+    again = Source.from_json(stored)
+    assert again == source
+    assert again.kind is kind
+    assert again.window is window
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", "no JSON", '{"sources": [], "sink": null}'])

@@ -151,9 +151,24 @@ def test_a_jdbc_source_takes_the_key_from_a_column(typed: Typed, connect: Played
     typed(CREATE.replace(");", ", 'key'='id', transforms=a);"))
     config = connect.configs["my-postgres-jdbc"]
     assert config["transforms"] == "a,ksqlCreateKey,ksqlExtractString"
-    assert config["transforms.ksqlCreateKey.fields"] == "id"
-    assert config["transforms.ksqlExtractString.field"] == "id"
+    assert {k: v for k, v in config.items() if k.startswith("transforms.")} == {
+        "transforms.ksqlCreateKey.type": "org.apache.kafka.connect.transforms.ValueToKey",
+        "transforms.ksqlCreateKey.fields": "id",
+        "transforms.ksqlExtractString.type": (
+            "org.apache.kafka.connect.transforms.ExtractField$Key"
+        ),
+        "transforms.ksqlExtractString.field": "id",
+    }
     assert "key" not in config
+
+
+def test_without_that_shortcut_nothing_is_added(typed: Typed, connect: PlayedConnect) -> None:
+    typed(CREATE.replace("tasks.max=1, ", ""))
+    config = connect.configs["my-postgres-jdbc"]
+    assert config["tasks.max"] == "1", "as in ksqlDB"
+    assert not [key for key in config if key.startswith("transforms")]
+    typed(f"CREATE SOURCE CONNECTOR f WITH (connector.class={FILE}, 'key'='id');")
+    assert connect.configs["f"] == {"name": "f", "connector.class": FILE, "key": "id"}
 
 
 def test_a_connector_is_changed_in_place_also_where_there_is_no_patch(

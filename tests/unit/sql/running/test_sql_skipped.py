@@ -13,6 +13,7 @@ from penstock.sql.running.results import Rows, Stop
 from penstock.sql.running.session import Ran
 from penstock.sql.running.views import Skipped
 from penstock.sql.shell.output import Form, Output
+from penstock.sql.statements.kinds import SourceKind
 from penstock.sql.statements.types import ColumnDef, SqlType
 
 
@@ -37,8 +38,8 @@ def frame(**counts: tuple[int, ...]) -> MagicMock:
 
 def test_counts_are_added_up_by_topic() -> None:
     skipped = Skipped()
-    skipped.watch("a", Source("STREAM", "S", "s-topic", ()))
-    skipped.watch("b", Source("STREAM", "T", "t-topic", ()))
+    skipped.watch("a", Source(SourceKind.STREAM, "S", "s-topic", ()))
+    skipped.watch("b", Source(SourceKind.STREAM, "T", "t-topic", ()))
     assert skipped.told() == []
     skipped.count(frame(a=(1,), b=(0,)))
     assert skipped.told() == ["1 record of topic s-topic skipped: the value is no JSON object."]
@@ -49,7 +50,7 @@ def test_counts_are_added_up_by_topic() -> None:
 def test_fields_that_do_not_fit_and_rows_without_a_key_are_told_apart() -> None:
     skipped = Skipped()
     columns = (ColumnDef("ID", SqlType("INTEGER"), "PRIMARY KEY"), ColumnDef("N", SqlType("DATE")))
-    skipped.watch("a", Source("TABLE", "T", "t", columns), {"ID", "N"})
+    skipped.watch("a", Source(SourceKind.TABLE, "T", "t", columns), {"ID", "N"})
     skipped.count(frame(a=(0, 1, 2), a_keys=(1,)))
     assert skipped.told() == [
         "1 field of topic t read as NULL: column ID is no INTEGER.",

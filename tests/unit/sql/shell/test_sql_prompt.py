@@ -15,12 +15,14 @@ from prompt_toolkit.input.base import PipeInput
 from prompt_toolkit.output import DummyOutput
 
 from penstock.cli.sql import _converse
+from penstock.sql.catalog.source import Source
 from penstock.sql.running.results import Rows
 from penstock.sql.running.session import SqlSession
 from penstock.sql.shell.completing import Known
 from penstock.sql.shell.output import Form, Output
 from penstock.sql.shell.prompt import SqlCompleter, SqlLexer, prompt_session
 from played_connect import PlayedConnect
+from query_cases import declared
 
 
 @pytest.fixture
@@ -83,6 +85,55 @@ def test_names_and_keys_come_from_the_worker_and_never_fail(
     known = Known(session.home)
     assert list(known.names()) == ["my-c"], "there are no brokers, so there are no streams"
     assert "KAFKA_TOPIC" in list(known.keys())
+
+
+class PlayedCatalog:
+    """Of a catalog, what completion asks."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def sources(self) -> dict[str, Source]:
+        self.asked += 1
+        return {name: declared(text) for name, text in DECLARED.items()}
+
+
+DECLARED = {
+    "USERS": "CREATE TABLE users (id VARCHAR PRIMARY KEY, email VARCHAR) WITH (kafka_topic='u')",
+    "VIEWS": "CREATE STREAM views (id VARCHAR, `page-Url` VARCHAR) WITH (kafka_topic='v')",
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("SELECT ema", ["EMAIL"]),
+        ("SELECT views.id FROM us", ["USERS"]),
+        ("SELECT UCASE(pa", ["PARTITION", "PAUSE", "page-Url"]),
+        ("SELECT `page", ["page-Url"]),
+        ("SELECT a,v", ["VALUES", "VARIABLES", "VIEWS"]),
+        ("SELECT nothing-of-the-kind", []),
+    ],
+)
+def test_names_of_the_catalog_are_completed(
+    session: SqlSession, monkeypatch: pytest.MonkeyPatch, text: str, meant: list[str]
+) -> None:
+    monkeypatch.setattr(session.home, "known_catalog", PlayedCatalog)
+    known = Known(session.home)
+    document = Document(text, len(text))
+    completer = SqlCompleter(known.names, known.keys)
+    assert [c.text for c in completer.get_completions(document, CompleteEvent())] == meant
+
+
+def test_the_catalog_is_asked_once_in_a_while(
+    session: SqlSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    catalog = PlayedCatalog()
+    monkeypatch.setattr(session.home, "known_catalog", lambda: catalog)
+    known = Known(session.home)
+    named = ["EMAIL", "ID", "USERS", "VIEWS", "page-Url"]
+    assert [list(known.names()), list(known.names())] == [named, named]
+    assert catalog.asked == 1
 
 
 def test_keywords_texts_and_comments_have_their_colours() -> None:

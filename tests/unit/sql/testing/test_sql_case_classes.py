@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from typing import Any
 
 import yaml
@@ -29,6 +29,9 @@ CLASSES = {
     "full joins": r"\bFULL (OUTER )?JOIN\b",
     "joins of streams": r"\bWITHIN\b",
 }
+SIDES = ("in", "left", "right")
+"""Where a turn has records."""
+OF_RECORDS = ("tombstones", "out-of-order input")
 LEAST = 5
 
 
@@ -52,11 +55,23 @@ def text_of(case: dict[str, Any]) -> str:
 
 def has_tombstone(case: dict[str, Any]) -> bool:
     given = [record for source in case.get("sources", ()) for record in source.get("records", ())]
-    sides = ("in", "left", "right")
-    turns = [r for turn in case.get("turns", ()) for side in sides for r in turn.get(side, ())]
+    turns = [r for turn in case.get("turns", ()) for side in SIDES for r in turn.get(side, ())]
     out = [r for r in case.get("out", ()) if isinstance(r, list)]
     found = [*given, *turns, *out]
     return "NULL VALUES" in case["sql"] or any(len(r) > 1 and r[1] is None for r in found)
+
+
+def is_out_of_order(case: dict[str, Any]) -> bool:
+    """Whether a record is older than one before it in its partition."""
+    logs: dict[Any, list[int]] = defaultdict(list)
+    for number, source in enumerate(case.get("sources", ())):
+        for _, _, *time in source.get("records", ()):
+            logs[number].extend(time[:1])
+    for turn in case.get("turns", ()):
+        for side in SIDES:
+            for _, _, *time in turn.get(side, ()):
+                logs[side, *time[1:]].extend(time[:1])
+    return any(times != sorted(times) for times in logs.values())
 
 
 def test_there_are_enough_of_each_class() -> None:
@@ -65,8 +80,9 @@ def test_there_are_enough_of_each_class() -> None:
     for case in found:
         counted.update(c for c, words in CLASSES.items() if re.search(words, text_of(case), re.I))
         counted["tombstones"] += has_tombstone(case)
+        counted["out-of-order input"] += is_out_of_order(case)
         counted["errors"] += "says" in case or "errors" in case
     assert len(found) >= WANTED
-    few = {name: counted[name] for name in (*CLASSES, "tombstones") if counted[name] < LEAST}
+    few = {name: counted[name] for name in (*CLASSES, *OF_RECORDS) if counted[name] < LEAST}
     assert few == {}
     assert counted["errors"] >= LEAST

@@ -15,6 +15,7 @@ from penstock.sdk.errors import UserError
 from penstock.sql.grammar.parser import masked_text, parse
 from penstock.sql.running.asserting import comparable
 from penstock.sql.statements.asserts import AssertSource, AssertValues
+from penstock.sql.statements.kinds import SourceKind
 from penstock.sql.testing.cases import cases_in
 
 
@@ -61,7 +62,7 @@ def test_assert_statements_are_parsed_and_their_values_hidden() -> None:
     assert isinstance(source, AssertSource)
     assert (source.kind, source.properties) == ("TABLE", (("kafka_topic", "t"),))
     assert source.columns[0].role == "PRIMARY KEY"
-    assert parse("ASSERT STREAM s") == AssertSource("STREAM", "S", (), ())
+    assert parse("ASSERT STREAM s") == AssertSource(SourceKind.STREAM, "S", (), ())
     assert "secret" not in masked_text("ASSERT VALUES s VALUES ('secret')")
 
 
