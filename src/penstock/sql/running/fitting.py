@@ -57,7 +57,7 @@ def _is_small(number: Any, bits: int) -> bool:
     return bool(-(1 << bits) <= number < 1 << bits)
 
 
-def _is_base64(text: str) -> bool:
+def _is_base64(text: Any) -> bool:
     try:
         return bool(base64.b64decode(text, validate=True)) or not text
     except ValueError:
