@@ -43,11 +43,12 @@ def test_a_read_ends_whose_broker_is_gone_before_its_end(
     finally:
         os.kill(own_broker.pid, signal.SIGCONT)
     assert ended.code == 1
-    told, error = ended.err.splitlines()
+    told, error, hint = ended.err.splitlines()
     assert told.startswith(f"no answer from the brokers at {own_broker.bootstrap_servers} since")
     assert error.startswith(
         f"Error: No Kafka broker at {own_broker.bootstrap_servers} has answered"
     )
+    assert hint.startswith("Next:  `penstock doctor --bootstrap-servers HOST:PORT`")
 
 
 def test_an_end_before_the_beginning(penstock: Commands, topic: str) -> None:

@@ -20,10 +20,11 @@ def test_the_first_ends_and_nothing_is_lost(penstock: Commands, topics: Topics, 
     try:
         assert first.returncode == 1
         told = err.decode().splitlines()
-        assert len(told) == 2
+        assert len(told) == 3
         assert told[0].startswith(f"Consumer '{name}' is new on topic")
         assert told[1].startswith(f'Error: consumer "{name}" ')
         assert "taken over by another process" in told[1]
+        assert told[2].startswith("Next:  `penstock consumer list`")
         penstock.done("produce", name, stdin=b"\n".join(lines))
         taken, trouble = second.communicate(timeout=60)
     finally:

@@ -117,6 +117,7 @@ def test_no_broker(penstock: Commands, monkeypatch: pytest.MonkeyPatch) -> None:
         failed = penstock(*args, "--bootstrap-servers", address)
         assert failed.code == 1
         assert failed.out == ""
-        assert len(failed.err.splitlines()) == 1
-        assert f"No Kafka broker answered at {address}" in failed.err
-        assert "Connection refused" in failed.err
+        error, hint = failed.err.splitlines()
+        assert error.startswith(f"Error: No Kafka broker answered at {address}")
+        assert "Connection refused" in error
+        assert hint.startswith("Next:  `penstock doctor --bootstrap-servers HOST:PORT`")
