@@ -142,7 +142,8 @@ class Shown(StrEnum):
 @app.command("show")
 def show(
     what: Annotated[
-        Shown | None, typer.Argument(help="Print only this, for scripts.", show_default=False)
+        Shown | None,
+        typer.Argument(metavar="WHAT", help="Print only this, for scripts.", show_default=False),
     ] = None,
 ) -> None:
     """Show the worker and the brokers that commands talk to."""

@@ -23,7 +23,7 @@ class RoleName(StrEnum):
     ADMIN = "admin"
 
 
-Name = Annotated[str, typer.Argument(help="Name of the user.", show_default=False)]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the user.", show_default=False)]
 RoleOption = Annotated[
     RoleName,
     typer.Option(

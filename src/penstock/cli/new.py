@@ -28,7 +28,10 @@ def options() -> None:
 @app.command()
 def connector(
     name: Annotated[
-        str, typer.Argument(help="Name of the source, e.g. weather.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="NAME", help="Name of the source, e.g. weather.", show_default=False
+        ),
     ],
     folder: Annotated[
         Path | None,

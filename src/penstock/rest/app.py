@@ -34,7 +34,7 @@ from penstock.rest.sql.failures import Failure
 
 MakeSql = Callable[[HerderApi], SqlApi]
 """From the herder, with its secrets hidden and its changes in the audit, to SQL over it."""
-# Named for all statuses at once, since FastAPI would else announce its own 422, which never comes.
+# Named for all statuses at once: FastAPI would otherwise announce its own 422, which never comes.
 FAILURES: dict[int | str, dict[str, Any]] = {
     "default": {"model": errors.ErrorMessage, "description": "What went wrong"}
 }

@@ -223,4 +223,5 @@ def test_help_on_80_columns(
     assert not re.search(r"\w\.\.\.$", text, re.MULTILINE), "a summary is cut"
     usage = text.partition("\n\n")[0]
     assert not re.search(r"\[\[|\.\.\.[]}]", usage), "brackets or dots stand twice"
+    assert not re.search(r"[\[{][a-z]+[\]}]", usage), "what stands for a value is in capitals"
     assert "…" not in text

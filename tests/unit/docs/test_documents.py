@@ -17,6 +17,7 @@ from penstock.runtime.config.worker_config import WORKER
 
 ROOT = Path(__file__).parents[3]
 SOURCE = ROOT / "src/penstock"
+SETTINGS = ROOT / "docs/settings.md"
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("examples/*.md")])
 EXAMPLES = sorted(
     file.name for file in (ROOT / "examples").glob("[0-9][0-9]-*") if file.suffix in (".py", ".sh")
@@ -176,13 +177,30 @@ def test_examples_say_how_they_are_run_and_are_listed(example: str) -> None:
 
 
 def test_the_settings_are_all_there() -> None:
-    text = (ROOT / "docs/settings.md").read_text()
+    text = SETTINGS.read_text()
     keys = WORKER.names()
     up = typer.main.get_group(program()).commands["up"]
     options = [name for p in up.params for name in p.opts if name not in ("-h", "--help")]
     variables = [p.envvar for p in up.params if p.envvar]
     assert len(options) > 5
     assert [name for name in (*keys, *options, *variables) if f"`{name}" not in text] == []
+
+
+def test_environment_variables_are_all_there_with_their_commands() -> None:
+    rows = dict(re.findall(r"^\| (`PENSTOCK_.*?) \| (.*) \|$", SETTINGS.read_text(), re.MULTILINE))
+    code = "\n".join(file.read_text() for file in SOURCE.rglob("*.py"))
+    used = set(re.findall(r"\bPENSTOCK_[A-Z_]+\b", code)) - {"PENSTOCK_COMPLETE"}  # click's own
+    assert used == set(re.findall(r"PENSTOCK_[A-Z_]+", " ".join(rows)))
+    users = re.findall(r"`([a-z]+)`", rows["`PENSTOCK_BOOTSTRAP_SERVERS`"])
+    groups = typer.main.get_group(program()).commands
+    assert {name for name, each in groups.items() if takes_brokers(each)} == set(users)
+
+
+def takes_brokers(command: Any) -> bool:
+    """Whether it, or a command in it, takes them from the environment."""
+    inside = getattr(command, "commands", {}).values()
+    own = any(p.envvar == "PENSTOCK_BOOTSTRAP_SERVERS" for p in command.params)
+    return own or any(map(takes_brokers, inside))
 
 
 def test_there_are_examples() -> None:

@@ -24,7 +24,7 @@ STILTED = re.compile(
         whoever | nobody | somebody | anew | amiss | in\ vain | for\ want\ of | on\ and\ on
         | be\ had | is\ another\ than | whose\ every | it\ is\ looked | is\ to\ be\ mended
         | know\ no | come\ about | wants\ users | than\ a\ local\ one | keep\ no\ more
-        | exactly\ compact
+        | exactly\ compact | (?:which|would|will)\ else
     )\b""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -92,6 +92,7 @@ def test_docstrings_messages_comments_and_documents_are_in_words_that_are_spoken
         ("who shares a name reads on\n    and on", 1),
         ("# nothing to be\n    # had for it", 1),
         ("due unless only its status is another than before", 1),
+        ("sinks, which else read them again", 1),
         ('root becomes ``nobody``: UNPRIVILEGED = "nobody"', 0),
     ],
 )

@@ -64,4 +64,4 @@ class TurnRunner(Runner, Generic[L]):
         try:
             self._watched(self._connector.turned, end)
         except Exception:  # what is committed stays so
-            log.exception("the connector's turned failed")
+            log.exception("the connector's turned() failed")

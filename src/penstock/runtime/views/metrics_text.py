@@ -23,8 +23,8 @@ from penstock.runtime.views.watched import Watch, Watched
 TASK_COUNTS = ("running", "paused", "failed", "unassigned", "destroyed", "restarting")
 METERS: tuple[tuple[str, str, Callable[[ConnectorMeter], float]], ...] = (
     ("looks_total", "Checks for work", lambda m: m.looks),
-    ("turns_total", "Spark jobs started", lambda m: m.turns),
-    ("broken_turns_total", "Spark jobs that ended without a report", lambda m: m.broken_turns),
+    ("turns_total", "Leases begun", lambda m: m.turns),
+    ("broken_turns_total", "Leases that ended without a report", lambda m: m.broken_turns),
     ("restarts_total", "Restarts, requested or automatic", lambda m: m.restarts),
     (
         "waiting_seconds",

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
+from itertools import product
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -26,8 +29,11 @@ from penstock.runtime.states import State, Status
 from penstock.runtime.stores.status_store import StatusStore
 from penstock.runtime.views.metrics_text import MetricsText
 from penstock.runtime.views.metrics_view import MetricsView
+from penstock.runtime.views.sink_lags import PartitionLag
 from penstock.runtime.views.watched import Watch
+from project_scripts import ROOT
 
+DOCUMENT = ROOT / "docs/metrics.md"
 HERE = "w:1"
 SOURCE = "org.apache.kafka.connect.file.FileStreamSourceConnector"
 CLASSES = {"lines": "FileStreamSource", "out": "FileStreamSink", 'o"dd': "gone.Connector"}
@@ -370,3 +376,47 @@ def test_a_sink_whose_broker_does_not_answer_has_no_known_lag(context: Context) 
     shown = MetricsView(context, Watch(context, lambda _: None)).metrics("out")
     assert shown["lag"] is None
     assert "lag" not in page_of(context)
+
+
+def test_the_page_of_metrics_names_just_what_there_is(context: Context, clock: Clock) -> None:
+    page = busy_page(context, clock)
+    names = {name.partition("{")[0] for name in samples(page)}
+    told = set(documented())
+    assert {name for name in names if not any(map(name.endswith, told))} == set()
+    assert {each for each in told if not any(name.endswith(each) for name in names)} == set()
+    assert "Spark jobs" not in page, "turns and leases are counted"
+
+
+def busy_page(context: Context, clock: Clock) -> str:
+    """With everything that is left out while nothing has happened."""
+    rebalances = Rebalances(clock)
+    rebalances.begin()
+    rebalances.end()
+    for startups in (context.metrics.connector_startups, context.metrics.task_startups):
+        startups.begin().failed()
+    context.statuses.listen(on_task=partial(context.metrics.note_state, HERE))
+    for name in ("lines", "out"):
+        context.statuses.put_task(name, 0, Status(State.RUNNING, HERE))
+        clock.now += 1
+        tally = Tally(taken=9, given=7, bad_records=2, transactions=3)
+        tally.count_batch(9, 0.2)
+        moved(context, name, 0, tally)
+        context.metrics.of(name).task(0).lost.update({Reason.FENCED: 1})
+    lag = PartitionLag("t", 0, 5, 9, 4)
+    seen = [
+        replace(each, lags=[lag] if each.type == "sink" else None)
+        for each in Watch(context, lambda _: None).own()
+    ]
+    group: Any = SimpleNamespace(
+        settled=lambda: True, leader_url=lambda: "http://w:1", rebalances=rebalances
+    )
+    watch: Any = SimpleNamespace(own=lambda: seen)
+    return MetricsText(context, watch, group).page()
+
+
+def documented() -> Iterator[str]:
+    """Names in the first column of the table of docs/metrics.md; braces hold alternatives."""
+    rows = re.findall(r"^\| (`.*?) \|", DOCUMENT.read_text(), re.MULTILINE)
+    for short in re.findall(r"`([a-z_{},]+)`", "\n".join(rows)):
+        parts = [part.split(",") for part in re.split(r"[{}]", short)]
+        yield from ("".join(chosen) for chosen in product(*parts))
