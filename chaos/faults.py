@@ -36,10 +36,10 @@ def strike(ground: Ground, fault: Fault) -> str:
 
 def _worker_kill(ground: Ground, fault: Fault) -> str:
     worker = _worker(ground, fault)
-    worker.kill()
+    wrong = worker.kill()
     time.sleep(fault.seconds)
     worker.start()
-    return ""
+    return wrong
 
 
 def _worker_term(ground: Ground, fault: Fault) -> str:

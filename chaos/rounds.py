@@ -121,7 +121,7 @@ def _restart_failed(name: str, client: ConnectClient) -> bool:
 def _note_ends(ground: Ground, outcome: Outcome) -> None:
     for worker in ground.workers:
         if (code := worker.own_end()) is not None:
-            outcome.violations.append(f"{worker.name} ended by itself, with code {code}")
+            outcome.violations.append(worker.ended_text(code))
             worker.start()
 
 

@@ -60,12 +60,19 @@ class Worker:
             self._process = None
             return -1 if code is None else code
 
-    def kill(self) -> None:
-        """SIGKILL, and wait until it is gone."""
+    def kill(self) -> str:
+        """SIGKILL, and wait until it is gone; what is wrong if it had ended before."""
         with self._lock:
+            if (code := self.own_end()) is not None:
+                return self.ended_text(code)
             if self._process is not None:
                 process, self._process = self._process, None
                 process.kill()
+            return ""
+
+    def ended_text(self, code: int) -> str:
+        """What is wrong with a worker that has ended without having been told to."""
+        return f"{self.name} ended by itself, with code {code}"
 
     def terminate(self) -> str:
         """SIGTERM, and wait until it has ended; what is wrong with how it did."""

@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
+from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from penstock.kafka import topics
@@ -259,7 +259,7 @@ class CompactedLog:
             first = consumer.poll(0.5)
             # A tombstone has no length, so it counts as false.
             messages = [] if first is None else [first, *consumer.consume(1000, timeout=0)]
-        except KafkaException:
+        except Exception:  # whatever it is: a worker whose followers end knows nothing new for ever
             log.exception("reading topic %s failed; trying again", self.topic)
             self._stopping.wait(1)
             return False

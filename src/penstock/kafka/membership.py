@@ -107,17 +107,20 @@ class GroupMember:
             time.sleep(1)
 
     def _announce(self, consumer: Consumer) -> None:
-        """Report a new generation even if the assignment did not change."""
+        """Report a new generation even if the assignment did not change.
+
+        Again, if that raises: without it a worker would commit in an earlier generation for ever.
+        """
         if not self.joined:
             return
         # librdkafka has no member id before it has joined, nor after it was removed.
         joined = Joined(consumer.memberid() or "", bytes(consumer.consumer_group_metadata()))
         if joined.member_id and joined != self._announced:
-            self._announced = joined
             self._on_joined(joined)
+            self._announced = joined
         if self.owner and not self._elected:
-            self._elected = True
             self._on_elected()
+            self._elected = True
 
     def _assigned(self, _: Consumer, partitions: list[Any]) -> None:
         # The incremental protocol reports only changes: an empty list revokes nothing.

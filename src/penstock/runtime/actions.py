@@ -15,7 +15,7 @@ from typing import Any
 from penstock.kafka.errors import KafkaFault
 from penstock.runtime.cluster.assigner import Assigner
 from penstock.runtime.cluster.peers import CONFLICTING, Peers, PeerUnreachable
-from penstock.runtime.errors import Conflict, InternalError, RequestError
+from penstock.runtime.errors import Conflict, InternalError
 from penstock.runtime.running.connector_control import (
     END,
     RESTART,
@@ -103,7 +103,7 @@ class Actions:
         try:
             self._fence(name, "Nothing was changed; try again.")
             yield told
-        except RequestError:
+        except Exception:
             if told:
                 self._tell(name, SETTLE)
             raise

@@ -12,7 +12,7 @@ from penstock.kafka.json_forms import dump
 from penstock.kafka.names import transactional_id
 from penstock.kafka.sink_copies import SinkGroup
 from penstock.kafka.topics import PartitionId
-from penstock.kafka.transactions import Transactions
+from penstock.kafka.transactions import GroupOffsets, Transactions
 from penstock.runtime.errors import BadRequest, InternalError
 from penstock.runtime.offset_requests import (
     passed_over,
@@ -169,7 +169,7 @@ class OffsetsApi:
             producer = Transactions(
                 context.connection, transactional_id(context.worker.group_id, name, 0)
             )
-            producer.commit(records, [mine])
+            _commit(producer, records, mine)
         except KafkaFault as error:
             raise InternalError(f"Kafka did not accept the offsets: {error}. Try again.") from error
 
@@ -263,6 +263,18 @@ class OffsetsApi:
                 else copies.setting(sink, p, (o, kept[p]), ids.get(p[0]))
             )
         ]
+
+
+def _commit(
+    producer: Transactions,
+    records: Sequence[tuple[str, bytes, bytes | None]],
+    membership: GroupOffsets,
+) -> None:
+    try:
+        producer.commit(records, [membership])
+    except KafkaFault:
+        producer.abort()  # or the rejected transaction would block readers of the offsets topic
+        raise
 
 
 def _sink_entry(position: PartitionId, offset: int) -> dict[str, Any]:

@@ -62,6 +62,8 @@ class SinkKeeper:
                         self._recommit(name)
             except (KafkaFault, RequestError, ConfigError) as error:
                 log.warning("the offsets of the sink were not renewed: %s", error)
+            except Exception:  # the thread must go on: offsets that are not renewed expire
+                log.exception("the offsets of the sink were not renewed")
 
     def _recommit(self, name: str) -> None:
         runner = self._cluster.runners.runner(name)

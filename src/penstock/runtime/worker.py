@@ -213,7 +213,7 @@ class Worker:
             url=self.url,
             group_id=self.config.group_id,
             admin=admin,
-            producer=clients.producer(connection),
+            connection=connection,
             configs=stores.configs,
             roster=stores.roster,
             topic=stores.workers,

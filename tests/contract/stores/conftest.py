@@ -62,7 +62,7 @@ def join(connection: Connection, group_admin: GroupAdmin, name: str) -> Iterator
             url="http://here:1",
             group_id=name,
             admin=group_admin,
-            producer=clients.producer(connection),
+            connection=connection,
             configs=configs,
             roster=roster,
             topic=workers,

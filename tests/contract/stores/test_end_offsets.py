@@ -34,7 +34,8 @@ def test_a_partition_whose_leader_is_away(tmp_path: Path, java: Java, jars: Jars
         connection = Connection(cluster.first.bootstrap_servers)
         ends = EndOffsets(clients.admin(connection))
         both = [("sound", 0), ("away", 0)]
-        assert ends.of(both).offsets == {("sound", 0): 2, ("away", 0): 2}
+        all_there = {("sound", 0): 2, ("away", 0): 2}
+        eventually(lambda: looked_at(ends, both) == all_there, what="both ends")
 
         cluster.second.kill()
         eventually(lambda: ends.of(both).faults, what="a fault")

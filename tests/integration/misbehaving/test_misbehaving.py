@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,10 @@ SOURCE_TASK = ("task.start", "task.poll", "task.stop")
 OPTIONAL = ("task.wake_on_news", "task.finish", "task.committed", "task.has_news")
 """What a source's task may have besides."""
 SINK_TASK = ("task.start", "task.open", "task.put", "task.flush", "task.stop")
+SOURCE_PARTS = ("converter.configure", "converter.encode", "transform.configure", "transform.apply")
+SINK_PARTS = ("converter.configure", "converter.decode", "transform.configure", "transform.apply")
+"""Of a converter, or a transform, that a source or a sink has."""
+PARTS = {"converter": "value.converter.", "transform": "transforms.it."}
 RETURNS = ("leaks", "forks")
 RAISES = {"raises": "ValueError", "exits": "SystemExit", "interrupts": "KeyboardInterrupt"}
 HANGS = ("blocks", "prints")
@@ -46,11 +51,11 @@ class Stage:
     how: str
 
     def source(self, where: str, state: str | None = None, kind: str = "MisbehavingSource") -> str:
-        """A source that misbehaves there."""
+        """A source that misbehaves there, or has a part that does."""
         return self._create(kind, where, {"count": str(RECORDS)}, state)
 
     def sink(self, where: str) -> str:
-        """A sink that misbehaves there, with something to write."""
+        """A sink that misbehaves there, or has a part that does, with something to write."""
         name = self._create("MisbehavingSink", where, {"out": str(self.folder)}, None)
         self.topics.produce(name, [b"%d" % number for number in range(RECORDS)])
         return name
@@ -58,13 +63,14 @@ class Stage:
     def _create(self, kind: str, where: str, keys: dict[str, str], state: str | None) -> str:
         name = f"{kind.lower()}-{where.replace('.', '-')}-{self.how}-{next(_numbers)}"
         place = {"topic" if kind.endswith("Source") else "topics": name}
+        prefix = PARTS.get(where.partition(".")[0], "")
         misbehaviour = {
-            "misbehave.in": where,
-            "misbehave.how": self.how,
-            "misbehave.until": str(self.release),
+            f"{prefix}misbehave.in": where,
+            f"{prefix}misbehave.how": self.how,
+            f"{prefix}misbehave.until": str(self.release),
         }
         self.topics.create(name)
-        config = {"connector.class": kind, **place, **keys, **misbehaviour}
+        config = {"connector.class": kind, **place, **keys, **_part(prefix), **misbehaviour}
         self.worker.client.create(name, config, state)
         return name
 
@@ -133,6 +139,14 @@ class Stage:
 
         eventually(committed, what=f"{name} at its end", every=0.5)
         self.running(name)
+
+
+def _part(prefix: str) -> dict[str, str]:
+    if prefix == PARTS["converter"]:
+        return {"value.converter": "MisbehavingConverter"}
+    if prefix == PARTS["transform"]:
+        return {"transforms": "it", f"{prefix}type": "MisbehavingTransform"}
+    return {}
 
 
 @pytest.fixture
@@ -296,3 +310,54 @@ def test_callbacks_of_a_task_that_leave_something_behind(stage: Stage, how: str)
     for name in sinks:
         stage.flushed(name)
     stage.stops(*sources, *sinks)
+
+
+@pytest.mark.parametrize("how", [*RAISES, *HANGS])
+def test_converters_and_transforms_that_raise_or_hang(stage: Stage, how: str) -> None:
+    names = [*map(stage.source, SOURCE_PARTS), *map(stage.sink, SINK_PARTS)]
+    bystander = stage.source("")
+    stage.moved(bystander)
+    words = [RAISES[how]] if how in RAISES else ["did not return"]
+    for name in names:
+        stage.failed(stage.task, name, *words, "misbehaving.py")
+    assert all(stage.connector(name)["state"] == "RUNNING" for name in names)
+    stage.stops(*names, bystander)
+
+
+@pytest.mark.parametrize("how", RETURNS)
+def test_converters_and_transforms_that_leave_something_behind(stage: Stage, how: str) -> None:
+    sources, sinks = list(map(stage.source, SOURCE_PARTS)), list(map(stage.sink, SINK_PARTS))
+    for name in sources:
+        stage.moved(name)
+    for name in sinks:
+        stage.flushed(name)
+    stage.stops(*sources, *sinks)
+
+
+@pytest.mark.parametrize("how", ["waits"])
+def test_tasks_that_wait_for_longer_than_a_lease_lasts(stage: Stage, how: str) -> None:
+    """They do not hang, and so do not fail; the status says what they wait for."""
+    source = stage.source("task.poll")
+    sinks = [stage.sink(where) for where in ("task.start", "task.put", "task.flush")]
+    for name in sinks:
+        eventually(partial(_interrupted, stage, name), within=CALLED_OFF, every=0.5, what=name)
+    for name in (source, *sinks):
+        eventually(
+            lambda name=name: "waiting on request" in stage.task(name).get("trace", ""),  # type: ignore[misc]  # mypy: a lambda with a default
+            within=CALLED_OFF,
+            every=0.5,
+            what=f"what {name} waits for",
+        )
+        assert stage.task(name)["state"] == "RUNNING"
+    stage.release.touch()
+    stage.moved(source)
+    for name in sinks:
+        stage.flushed(name)
+    stage.stops(source, *sinks)
+
+
+def _interrupted(stage: Stage, name: str) -> bool:
+    """Whether several leases have ended over it: at the second, one that hangs fails its task."""
+    assert stage.task(name).get("state") != "FAILED", stage.task(name)
+    tasks = stage.worker.client.metrics(name)["tasks"]
+    return bool(tasks) and tasks[0]["lost_leases"]["reasons"].get("interrupted", 0) >= 3

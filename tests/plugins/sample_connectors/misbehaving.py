@@ -1,8 +1,9 @@
-"""A source and a sink that misbehave in one callback, in one of many ways.
+"""Connectors, a converter and a transform that misbehave in one callback, in one of many ways.
 
 ``misbehave.in`` names the callback: validate, exclusive_targets, start, task_configs, look,
 wake_on_news, plan, stop or alter_offsets of the connector; task.start, task.poll, task.has_news,
-task.wake_on_news, task.committed, task.finish, task.open, task.put, task.flush or task.stop.
+task.wake_on_news, task.committed, task.finish, task.open, task.put, task.flush or task.stop;
+converter.configure, converter.encode, converter.decode, transform.configure or transform.apply.
 What is leaked or forked stays until the file ``misbehave.until`` exists, or for a few minutes.
 """
 
@@ -19,6 +20,7 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 
+from penstock.columnar.plain_converters import StringConverter
 from penstock.runtime import callbacks
 from penstock.sdk import (
     Assignments,
@@ -26,17 +28,20 @@ from penstock.sdk import (
     ConfigDef,
     ConfigKey,
     OffsetReader,
+    RetriableError,
     SinkTask,
     SourceRecord,
     SourceTask,
+    Transform,
 )
+from penstock.sdk.converters import Decoded
 from sample_connectors.collecting_sink import KEYS as SINK_KEYS
 from sample_connectors.collecting_sink import CollectingSinkConnector, CollectingSinkTask
 from sample_connectors.scripted_source import KEYS as SOURCE_KEYS
 from sample_connectors.scripted_source import ScriptedSourceConnector, ScriptedSourceTask
 
 IN, HOW, UNTIL = "misbehave.in", "misbehave.how", "misbehave.until"
-WAY_NAMES = "blocks, raises, exits, interrupts, relapses, leaks, forks or prints"
+WAY_NAMES = "blocks, raises, exits, interrupts, relapses, waits, leaks, forks or prints"
 MISBEHAVIOUR = ConfigDef(
     ConfigKey(IN, default="", doc="The callback."),
     ConfigKey(HOW, default="", doc=f"One of {WAY_NAMES}."),
@@ -95,6 +100,12 @@ def _relapse(config: Mapping[str, str]) -> None:
         _raise(config)
 
 
+def _wait(config: Mapping[str, str]) -> None:
+    """As for a service that is down; it wants to be left alone for longer than a lease lasts."""
+    if not Path(config[UNTIL]).exists():
+        raise RetriableError("waiting on request", retry_after=LONGEST_SECONDS)
+
+
 def _leak(config: Mapping[str, str]) -> None:
     """Once in a process: memory, files, and threads that are not even daemons."""
     if not _first(config):
@@ -133,6 +144,7 @@ WAYS: Mapping[str, Callable[[Mapping[str, str]], None]] = {
     "exits": _exit,
     "interrupts": _interrupt,
     "relapses": _relapse,
+    "waits": _wait,
     "leaks": _leak,
     "forks": _fork,
     "prints": _print,
@@ -250,3 +262,38 @@ class MisbehavingSinkConnector(CollectingSinkConnector):
 
     config_def = SINK_KEYS + MISBEHAVIOUR
     task_class: ClassVar[type[SinkTask]] = MisbehavingSinkTask
+
+
+class MisbehavingConverter(StringConverter):
+    """As its parent, otherwise."""
+
+    connect_class: ClassVar[str] = "sample_connectors.misbehaving.MisbehavingConverter"
+    config_def: ClassVar[ConfigDef] = StringConverter.config_def + MISBEHAVIOUR
+
+    def configure(self, config: Mapping[str, str], is_key: bool) -> None:
+        self.all = dict(config)
+        misbehave("converter.configure", config)
+        super().configure({}, is_key)
+
+    def encode(self, array: pa.Array, field: pa.Field) -> pa.Array:
+        misbehave("converter.encode", self.all)
+        return super().encode(array, field)
+
+    def decode(self, data: pa.Array) -> list[Decoded]:
+        misbehave("converter.decode", self.all)
+        return super().decode(data)
+
+
+class MisbehavingTransform(Transform):
+    """Changes nothing."""
+
+    connect_class: ClassVar[str] = "sample_connectors.misbehaving.MisbehavingTransform"
+    config_def: ClassVar[ConfigDef] = MISBEHAVIOUR
+
+    def configure(self, config: Mapping[str, str]) -> None:
+        self.all = dict(config)
+        misbehave("transform.configure", config)
+
+    def apply(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        misbehave("transform.apply", self.all)
+        return batch

@@ -30,6 +30,7 @@ class Recorded:
         self.peers.tell.side_effect = lambda _worker, _name, verb, _: self.steps.append(verb)
         context.configs.delete.side_effect = self._deleted
         context.configs.stop.side_effect = lambda _: self.steps.append("write")
+        self.configs = context.configs
         context.statuses.forget.side_effect = lambda _: self.steps.append("forget")
         monkeypatch.setattr(actions_module, "fence_tasks", self._fence)
         self.actions = Actions(context, self.assigner, self.control, self.peers)
@@ -69,6 +70,18 @@ def test_nothing_was_changed_is_true(monkeypatch: pytest.MonkeyPatch) -> None:
     leader = Recorded(monkeypatch, THERE)
     leader.unfenced = [1]
     with pytest.raises(InternalError, match="Nothing was changed; try again"):
+        leader.actions.stop(NAME)
+    assert leader.steps == ["end", "fence", "settle"]
+
+
+@pytest.mark.parametrize("error", [BrokerUnavailable("not read back"), RuntimeError("no threads")])
+def test_whatever_goes_wrong_what_was_ended_for_it_is_settled(
+    monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    """Otherwise it would neither run nor be stopped, until a topic has something new about it."""
+    leader = Recorded(monkeypatch, HERE)
+    leader.configs.stop.side_effect = error
+    with pytest.raises(type(error)):
         leader.actions.stop(NAME)
     assert leader.steps == ["end", "fence", "settle"]
 

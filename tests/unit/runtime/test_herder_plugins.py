@@ -38,7 +38,8 @@ def test_converters_are_listed_for_headers_too_and_simple_ones_for_these_alone()
     headers = [plugin for plugin in listed if plugin["type"] == "header_converter"]
     package = "org.apache.kafka.connect"
     numbers = ("Boolean", "ByteArray", "Double", "Float", "Integer", "Long", "Short")
-    assert [plugin["class"] for plugin in headers] == [
+    ours = [plugin for plugin in headers if not plugin["class"].startswith("sample_connectors.")]
+    assert [plugin["class"] for plugin in ours] == [
         *(f"{package}.converters.{name}Converter" for name in numbers),
         f"{package}.json.JsonConverter",
         f"{package}.storage.SimpleHeaderConverter",

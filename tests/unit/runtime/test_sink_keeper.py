@@ -104,3 +104,21 @@ def test_a_group_that_the_policy_does_not_allow_is_left_alone(
 def test_only_the_leader_looks_after_them(renewed: list[tuple[str, Any]]) -> None:
     keep("All", leading=False)
     assert renewed == []
+
+
+def test_a_defect_at_one_sink_does_not_keep_the_next_from_being_renewed(
+    renewed: list[tuple[str, Any]],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Without the thread all offsets would expire, a week later and without a word."""
+
+    def read(_admin: object, _copies: object, sink: SinkGroup) -> Positions:
+        if sink.connector == "own":
+            raise RuntimeError("cannot start a new thread")
+        return Positions(committed=PLACE)
+
+    monkeypatch.setattr(sink_keeper, "known_positions", read)
+    keep("All")
+    assert renewed == [("mine", PLACE)]
+    assert "RuntimeError: cannot start a new thread" in caplog.text

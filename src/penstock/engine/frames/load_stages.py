@@ -24,6 +24,7 @@ from penstock.engine.pipeline.pipeline import Pipeline
 from penstock.engine.pipeline.stage_error import StageError
 from penstock.kafka.errors import KafkaFault
 from penstock.kafka.range_reader import read_ranges
+from penstock.logs.secrets import hidden_from
 from penstock.sdk.batches import SourceBatch
 from penstock.sdk.errors import RecordError
 from penstock.sdk.frame_sources import FrameReading
@@ -78,17 +79,15 @@ def _rows(lease: L, seen: Seen, loads: Loads[L]) -> Iterator[pa.RecordBatch]:
     if context is not None and context.attemptNumber() > 0:
         return
     with logged(lease):
-        secrets = lease.secrets
         try:
             lease = resolved(lease)
-            secrets = lease.secrets
             assert isinstance(lease.pipeline, Pipeline)  # noqa: S101 (its settings are resolved)
             for load in loads(lease, lease.pipeline):
                 yield seen.rows(load)
         except KafkaFault:
             raise  # the turn is lost
         except Exception as error:  # noqa: BLE001 (a task's error is data)
-            yield seen.rows(failed(error, secrets))
+            yield seen.rows(failed(error, hidden_from(lease.connector)))
 
 
 # What a task polls.

@@ -26,7 +26,7 @@ from penstock.engine.pipeline.pipeline import Bad, Encoded
 from penstock.kafka.transactions import Transactions
 from penstock.logs.secrets import hidden_from
 from penstock.sdk.batches import SourceBatch
-from penstock.sdk.errors import ConfigError, PenstockError
+from penstock.sdk.errors import PenstockError
 from penstock.sdk.frame_sources import FrameReading
 from penstock.sdk.offsets import OffsetReader
 from penstock.sdk.tasks import SourceTask
@@ -112,7 +112,7 @@ def run_loop(
     with logged(lease):
         try:
             lease = resolved(lease)
-        except ConfigError as error:
+        except BaseException as error:  # noqa: BLE001 (a converter's or transform's own, too)
             trace = trace_of(error, hidden_from(lease.connector))
             return Report(lease.task, lease.lease_id, End.FAILED, trace=trace)
         loop = loop_of(lease, Heartbeat(confirm))

@@ -24,6 +24,7 @@ from penstock.engine.lease.tally import Tally
 from penstock.engine.lease.traces import ending_of, trace_of
 from penstock.engine.pipeline.pipeline import Encoded
 from penstock.kafka.transactions import GroupOffsets, Transactions
+from penstock.logs.secrets import hidden_from
 from penstock.sdk.batches import HEADERS, record_batch
 
 OTHER_TASK = (
@@ -60,7 +61,7 @@ def run_task(
         except InputCutError:
             raise
         except Exception as error:  # noqa: BLE001 (whatever it is, the worker must learn of it)
-            trace = trace_of(error, lease.secrets)
+            trace = trace_of(error, hidden_from(lease.connector))
             return FrameReport(lease.task, lease.lease_id, ending_of(error), trace=trace)
         return report
 

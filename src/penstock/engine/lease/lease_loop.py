@@ -31,7 +31,6 @@ from penstock.kafka.errors import GenerationChanged
 from penstock.kafka.patience import Patience
 from penstock.kafka.transactions import GroupOffsets, Transactions
 from penstock.logs.secrets import hidden_from
-from penstock.sdk.errors import ConfigError
 
 log = logging.getLogger(__name__)
 
@@ -242,7 +241,7 @@ def run(lease: L, loop_class: type[LeaseLoop[L]], heartbeat: Heartbeat) -> Repor
     """Run the lease to its end. Never raises: any error is in the report."""
     try:
         lease = resolved(lease)
-    except ConfigError as error:
+    except BaseException as error:  # noqa: BLE001 (a converter's or transform's own, too)
         trace = trace_of(error, hidden_from(lease.connector))
         return Report(lease.task, lease.lease_id, End.FAILED, trace=trace)
     loop = loop_class(lease, heartbeat)

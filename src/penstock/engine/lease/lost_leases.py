@@ -10,4 +10,4 @@ class Orphaned(LeaseLost):
 
 
 class Interrupted(LeaseLost):
-    """The lease was told to finish during a retry."""
+    """The lease was told to finish, or its time was over, during a retry."""

@@ -15,13 +15,13 @@ from penstock.engine.lease.heartbeats import Heartbeat, Progress
 from penstock.engine.lease.lease import Tolerance
 from penstock.engine.lease.lost_leases import Interrupted
 from penstock.engine.lease.traces import trace_of
-from penstock.kafka.errors import LeaseLost
 from penstock.sdk.errors import RetriableError
 
 log = logging.getLogger(__name__)
 
 FIRST_PAUSE = 0.3
 LOG_SECONDS = 60.0
+NEVER = float("inf")
 
 T = TypeVar("T")
 
@@ -48,28 +48,42 @@ class Waits:
 
 
 def retried(
-    operation: Callable[[], T], tolerance: Tolerance, heartbeat: Heartbeat, waits: Waits
+    operation: Callable[[], T],
+    tolerance: Tolerance,
+    heartbeat: Heartbeat,
+    waits: Waits,
+    lease_end: float = NEVER,
 ) -> T:
-    """The operation's result; RetriableError once the time is up, Interrupted if told to finish."""
+    """The operation's result; RetriableError once the time is up, Interrupted if told to finish, or
+    at the end of the lease: one that goes on after it would be taken for one that hangs."""
     until = time.monotonic() + tolerance.retry_seconds
     pause = FIRST_PAUSE
     while True:
         try:
             return operation()
         except RetriableError as error:
-            left = until - time.monotonic()
+            now = time.monotonic()
+            left = until - now
             if left <= 0:
                 raise
             waits.note(error, f" for {tolerance.retry_seconds:g} s (errors.retry.timeout)")
             heartbeat.progress.step()
+            left = min(left, max(0.0, lease_end - now))
             heartbeat.finish.wait(min(pause, left, tolerance.retry_delay_max))
-            if heartbeat.over:
+            if heartbeat.over or now >= lease_end:
                 raise Interrupted(f"told to finish while retrying: {error}") from error
             pause *= 2
 
 
-def insisted(call: Callable[[], T], heartbeat: Heartbeat, progress: Progress, waits: Waits) -> T:
-    """Retry a call that raises RetriableError, as it says itself, until told to finish."""
+def insisted(
+    call: Callable[[], T],
+    heartbeat: Heartbeat,
+    progress: Progress,
+    waits: Waits,
+    lease_end: float = NEVER,
+) -> T:
+    """Retry a call that raises RetriableError, as it says itself, until told to finish, or until
+    the end of the lease; then Interrupted."""
     while True:
         try:
             result = call()
@@ -79,6 +93,7 @@ def insisted(call: Callable[[], T], heartbeat: Heartbeat, progress: Progress, wa
             progress.step()
             progress.retries += 1
             waits.note(error)
-            if heartbeat.over:
-                raise LeaseLost(f"told to finish while retrying: {error}") from error
-            time.sleep(error.retry_after)
+            left = lease_end - time.monotonic()
+            if heartbeat.over or left <= 0:
+                raise Interrupted(f"told to finish while retrying: {error}") from error
+            heartbeat.finish.wait(min(error.retry_after, left))

@@ -22,6 +22,7 @@ from penstock.engine.lease.given_records import GivenRecords
 from penstock.engine.lease.heartbeats import Heartbeat
 from penstock.engine.lease.lease import SinkLease
 from penstock.engine.lease.lease_loop import LeaseLoop
+from penstock.engine.lease.lost_leases import Interrupted
 from penstock.engine.lease.new_topics import NewTopics, TopicGroup
 from penstock.engine.lease.offset_copies import send_copies
 from penstock.engine.lease.retrying import Waits, insisted, retried
@@ -30,7 +31,7 @@ from penstock.engine.lease.topic_reader import Reader, TopicReader, position_of
 from penstock.engine.pipeline.pipeline import Pipeline
 from penstock.engine.pipeline.refusals import refusals
 from penstock.engine.pipeline.stage_error import StageError
-from penstock.kafka.errors import GenerationChanged, KafkaFault, LeaseLost, TransactionAborted
+from penstock.kafka.errors import GenerationChanged, KafkaFault, TransactionAborted
 from penstock.kafka.groups import Committed
 from penstock.kafka.topics import PartitionId
 from penstock.kafka.transactions import GroupOffsets, Transactions
@@ -215,7 +216,9 @@ class SinkLoop(LeaseLoop[SinkLease]):
         """DecodingError for any error that is not the fault of a record: nothing was put."""
         tolerance = self._lease.tolerance
         try:
-            return retried(lambda: self._decode(raw), tolerance, self._heartbeat, self._waits)
+            return retried(
+                lambda: self._decode(raw), tolerance, self._heartbeat, self._waits, self._until
+            )
         except (StageError, KafkaFault):
             raise
         except Exception as error:
@@ -238,7 +241,7 @@ class SinkLoop(LeaseLoop[SinkLease]):
         began = time.monotonic()
         for row, error in refusals(batch.num_rows, attempt, RecordError):
             if self._heartbeat.over and time.monotonic() - began > LONG:
-                raise LeaseLost(f"told to finish among many bad records, such as: {error}")
+                raise Interrupted(f"told to finish among many bad records, such as: {error}")
             at = _row_at(raw, batch.column("offset")[row])
             bad = StageError(error, "TASK_PUT", type(task), at)
             if not self._lease.tolerance.all_errors:
@@ -263,7 +266,7 @@ class SinkLoop(LeaseLoop[SinkLease]):
         self._progress.count_batch(batch.num_rows, time.monotonic() - began)
 
     def _retrying(self, call: Callable[[], T]) -> T:
-        return insisted(call, self._heartbeat, self._progress, self._waits)
+        return insisted(call, self._heartbeat, self._progress, self._waits, self._until)
 
     def _commit_before(
         self, task: SinkTask, reader: Reader, left: Sequence[pa.RecordBatch]

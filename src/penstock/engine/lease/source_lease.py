@@ -152,7 +152,8 @@ class SourceLoop(LeaseLoop[SourceLease]):
         except RetriableError as error:
             self._progress.retries += 1
             self._waits.note(error)
-            self._heartbeat.finish.wait(error.retry_after)
+            left = max(0.0, self._until - time.monotonic())
+            self._heartbeat.finish.wait(min(error.retry_after, left))
             batches = []
         self._progress.note(dry=not batches and not task.busy and not self._waiting())
         return self._counted(batches, began)
@@ -216,7 +217,7 @@ class SourceLoop(LeaseLoop[SourceLease]):
             self._letters.forget()
             return self._encoded_now(batch, partial(self._bad, batch.offsets))
 
-        return retried(encode, self._lease.tolerance, self._heartbeat, self._waits)
+        return retried(encode, self._lease.tolerance, self._heartbeat, self._waits, self._until)
 
     def _encoded_now(self, batch: SourceBatch, bad: Bad) -> Encoded:
         return self._pipeline.encode(batch.records, bad)

@@ -7,12 +7,12 @@ import time
 from collections import Counter
 from collections.abc import Iterable
 
-from confluent_kafka import Producer
-
-from penstock.kafka import clients, groups
+from penstock.kafka import groups
+from penstock.kafka.clients import Connection, GroupAdmin
 from penstock.kafka.compacted_log import CompactedLog
 from penstock.kafka.errors import KafkaFault
 from penstock.kafka.membership import Joined
+from penstock.kafka.plain_writes import send_one
 from penstock.runtime.cluster.balance import balanced
 from penstock.runtime.stores.config_store import ConfigStore
 from penstock.runtime.stores.leader_writes import Record as Elsewhere
@@ -43,8 +43,8 @@ class Assigner:
         worker_id: str,
         url: str,
         group_id: str,
-        admin: clients.GroupAdmin,
-        producer: Producer,
+        admin: GroupAdmin,
+        connection: Connection,
         configs: ConfigStore,
         roster: Roster,
         topic: CompactedLog,
@@ -53,7 +53,7 @@ class Assigner:
         self._url = url
         self._group_id = group_id
         self._admin = admin
-        self._producer = producer
+        self._connection = connection
         self._configs = configs
         self._roster = roster
         self._topic = topic
@@ -77,7 +77,10 @@ class Assigner:
         self._configs.read_back(self._topic)
 
     def advertise(self, joined: Joined) -> None:
-        """Advertise this worker's address."""
+        """Advertise this worker's address; KafkaFault unless the brokers have stored it.
+
+        A worker whose address is unknown is given no connectors, and would wait for some for ever.
+        """
         address = Address(self._url, joined.member_id)
         before = self._roster.workers().get(self._worker_id)
         if before != address:
@@ -152,5 +155,4 @@ class Assigner:
 
     def _write(self, record: Record) -> None:
         key, value = record
-        self._producer.produce(self._topic.topic, value, key)
-        self._producer.flush(ADVERTISE_SECONDS)
+        send_one(self._connection, self._topic.topic, key, value, seconds=ADVERTISE_SECONDS)

@@ -29,7 +29,7 @@ class Reason(StrEnum):
     ORPHANED = "orphaned"
     """The worker did not answer the lease, or had revoked it."""
     INTERRUPTED = "interrupted"
-    """It was told to finish during a retry."""
+    """It was told to finish, or its time was over, during a retry."""
     CRASHED = "crashed"
     EXPIRED = "expired"
     SPARK_LOST = "spark lost"
@@ -80,8 +80,9 @@ _ADVICE = {
         "whether Spark's executors can reach it."
     ),
     Reason.INTERRUPTED: (
-        "A conversion or transform keeps failing with errors that it reports as retriable: check "
-        "what it needs, or lower errors.retry.timeout."
+        "The task, a conversion or a transform keeps failing with errors that it reports as "
+        "retriable: check what it waits for. errors.retry.timeout limits how long conversions and "
+        "transforms are tried again."
     ),
     Reason.CRASHED: "Look in the logs of the worker and of Spark for how the task's process ended.",
     Reason.EXPIRED: "The task does not return in time: check what it waits for.",

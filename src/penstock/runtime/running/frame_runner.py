@@ -19,6 +19,7 @@ from penstock.engine.frames.stored_plan import stored_plan
 from penstock.engine.frames.turn_order import TurnOrder, topic_ranges
 from penstock.engine.frames.turn_records import Reading
 from penstock.engine.lease.lease import End, Lease, Limits
+from penstock.kafka.errors import BrokerUnavailable
 from penstock.kafka.range_reader import Range
 from penstock.kafka.topics import PartitionId
 from penstock.runtime.running.sink_runner import SinkRunner
@@ -97,14 +98,24 @@ class FrameRunner(TurnRunner[FrameLease], SinkRunner):
         return FrameLease(**vars(replace(lease, committed=())), ranges=read)
 
     def _side_ends(self) -> dict[TopicPartition, int]:
-        """Asked after the ranges were fixed, so that look-ups are never behind the records."""
+        """Asked after the ranges were fixed, so that look-ups are never behind the records.
+
+        BrokerUnavailable or AccessDenied if one is not told: without it a turn would not find what
+        that partition has, and commit rows that lack it.
+        """
         topics = set(self._connector.side_topics())
         if not topics:
             return {}
         known = self.context.ends.topics()
         places = [(t, p) for t in sorted(topics) for p in range(known.get(t, 0))]
-        found = self._questions.ends(places, committed=True).offsets
-        return {TopicPartition(*place): end for place, end in found.items()}
+        said = self._questions.ends(places, committed=True)
+        for topic, partition in places:
+            if (topic, partition) not in said.offsets:
+                unknown = BrokerUnavailable(
+                    f"the brokers do not say where {topic}-{partition} ends"
+                )
+                raise said.faults.get((topic, partition), unknown)
+        return {TopicPartition(*place): end for place, end in said.offsets.items()}
 
     def _stored_plan(self, starts: Mapping[PartitionId, Start]) -> TurnPlan | None:
         self._stored = None

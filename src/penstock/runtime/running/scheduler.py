@@ -182,7 +182,10 @@ class Scheduler:
     def _run_monitor(self) -> None:
         unled = False
         while not self._stopping:
-            self.callbacks.give_up_overdue()
+            try:
+                self.callbacks.give_up_overdue()
+            except Exception:
+                log.exception("a call that does not return could not be given up")
             with self._changed:
                 unled = self._replace_stuck(unled)
                 if self._look_began and time.monotonic() - self._look_began > TICK:

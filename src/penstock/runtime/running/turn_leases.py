@@ -14,6 +14,7 @@ from penstock.engine.carriers.carrier import Cause
 from penstock.engine.driver.frame_turns import RunningTurn, Turn, TurnDone
 from penstock.engine.lease.lease import End, Lease, Report
 from penstock.engine.lease.traces import trace_of
+from penstock.logs.secrets import hidden_from
 from penstock.runtime.running.task_leases import Ended, Handed, TaskLeases
 
 log = logging.getLogger(__name__)
@@ -98,5 +99,5 @@ def _reports(leases: tuple[Lease, ...], done: TurnDone) -> list[Report | None]:
 
 
 def _failed(lease: Lease, error: Exception) -> Report:
-    trace = trace_of(error, lease.secrets)
+    trace = trace_of(error, (*lease.secrets, *hidden_from(lease.connector)))
     return Report(lease.task, lease.lease_id, End.FAILED, trace=trace)

@@ -47,11 +47,12 @@ class TurnRunner(Runner, Generic[L]):
         planned: list[Any] = self._plan(due, self.context.worker.limits()) if due else []
         if not planned:
             return self._idle()
+        self._turn = tuple(planned)
+        turn = self._turn_of(self._turn)  # which may have to wait for brokers
         self._standstill.goes_on()
         for lease in planned:
             self.meter.begin(lease)
-        self._turn = tuple(planned)
-        begun = self._leases.run_turn(self._turn_of(self._turn), self._turn, self._is_wanted)
+        begun = self._leases.run_turn(turn, self._turn, self._is_wanted)
         return Next(delay=CHECK_SECONDS) if begun else REST
 
     def _take_ends(self) -> None:

@@ -82,7 +82,9 @@ class ExclusiveTargets:
         if not wanted:
             return []
         names = self._configs.names()
-        self._known = {name: known for name, known in self._known.items() if name in names}
+        # A copy: connectors may start on other threads just now.
+        known = list(self._known.items())
+        self._known = {name: each for name, each in known if name in names}
         return [(name, self._of(name)) for name in names]
 
     def _of(self, name: str) -> Targets:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -25,8 +26,9 @@ from penstock.columnar.number_converters import (
 )
 from penstock.columnar.plain_converters import ByteArrayConverter, StringConverter
 from penstock.engine.lease import topic_reader
-from penstock.engine.lease.heartbeats import Progress
+from penstock.engine.lease.heartbeats import Heartbeat, Progress
 from penstock.engine.lease.lease import Limits, Membership, Tolerance
+from penstock.engine.lease.lost_leases import Interrupted
 from penstock.engine.lease.pace import Pace
 from penstock.engine.lease.sink_lease import SinkLoop
 from penstock.engine.lease.topic_reader import TopicReader
@@ -39,7 +41,7 @@ from penstock.registry.wire import header
 from penstock.sdk.batches import record_batch
 from penstock.sdk.config import ConfigDef
 from penstock.sdk.converters import Converter
-from penstock.sdk.errors import FatalError, RecordError, UserError
+from penstock.sdk.errors import FatalError, RecordError, RetriableError, UserError
 from penstock.sdk.tasks import SinkTask
 from penstock.sdk.transforms import Transform
 from played_registry import Played
@@ -165,6 +167,7 @@ def loop(
         tolerance=tolerance or Tolerance(),
         consumer_settings={},
         pipeline=pipeline,
+        secrets=(),
         connector="orders",
         group="connect-orders",
         membership=Membership(b"", "workers"),
@@ -372,3 +375,17 @@ def test_many_bad_records_do_not_cost_their_square(
     assert len(running._dead) == many // 3
     assert positions(running) == {("t", 0): FIRST + many}
     assert sum(decoded) + task.rows <= 6 * many
+
+
+@pytest.mark.parametrize("call", ["put", "flush"])
+def test_a_sink_that_waits_for_its_target_ends_with_its_lease(reads: Any, call: str) -> None:
+    """Otherwise its worker would take it for one that hangs, and fail its task."""
+    task = Mock(flush=lambda: "")
+    setattr(task, call, Mock(side_effect=RetriableError("down", retry_after=3600.0)))
+    running = loop(Pipeline(TAKE_ALL["string"], TAKE_ALL["string"]))
+    running._heartbeat = Heartbeat()
+    running._until = time.monotonic() + 0.2
+    with pytest.raises(Interrupted, match="told to finish while retrying: down"):
+        running._read_until_over(task, reads([raw([b"1"])]))
+    assert positions(running) == {}
+    assert getattr(task, call).call_count >= 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from typing import Any
 from unittest.mock import Mock
@@ -9,14 +10,14 @@ from unittest.mock import Mock
 import pytest
 
 from penstock.columnar.plain_converters import StringConverter
-from penstock.engine.lease.heartbeats import Progress
+from penstock.engine.lease.heartbeats import Heartbeat, Progress
 from penstock.engine.lease.lease import Limits, Membership, Tolerance
 from penstock.engine.lease.pace import Pace
 from penstock.engine.lease.source_lease import SourceLoop
 from penstock.engine.pipeline.pipeline import Pipeline
 from penstock.kafka.errors import LeaseLost
 from penstock.sdk import OffsetReader, Schema, SourceRecord, SourceTask
-from penstock.sdk.errors import FatalError, UserError
+from penstock.sdk.errors import FatalError, RetriableError, UserError
 
 TEXT, BYTES = Schema.string(), Schema.bytes()
 
@@ -63,6 +64,7 @@ def loop(task: type[SourceTask], *, orphaned: bool = False) -> SourceLoop:
         tolerance=Tolerance(),
         pipeline=Pipeline(key, value),
         connector="orders",
+        secrets=(),
         task_class=task,
         positions=(),
         partition_keys=(),
@@ -94,3 +96,19 @@ def test_an_orphan_commits_nothing() -> None:
     with pytest.raises(LeaseLost):
         running._move_records(producer)
     assert not producer.commit.called
+
+
+class Waiting(BadRecord):
+    """Waits for a service, and wants an hour before it is asked again."""
+
+    def poll(self) -> list[SourceRecord] | None:
+        raise RetriableError("the service is down", retry_after=3600.0)
+
+
+def test_a_source_that_waits_for_a_service_ends_with_its_lease() -> None:
+    """Otherwise its worker would take it for one that hangs."""
+    running = loop(Waiting)
+    running._heartbeat = Heartbeat()
+    running._until = time.monotonic() + 0.05
+    running._move_records(Mock(raw=None))
+    assert running._progress.retries >= 1

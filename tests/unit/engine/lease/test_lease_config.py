@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
+from unittest.mock import MagicMock, Mock
 
 import pyarrow as pa
 import pytest
@@ -14,6 +17,9 @@ from penstock.columnar.plain_converters import StringConverter
 from penstock.columnar.regex_router import RegexRouter
 from penstock.config.providers import AllowedPaths, FileProvider
 from penstock.config.references import Providers
+from penstock.engine.frames.load_stages import polling
+from penstock.engine.frames.loads import Load
+from penstock.engine.frames.row_loop import run_rows
 from penstock.engine.lease import lease_loop
 from penstock.engine.lease.heartbeats import Heartbeat
 from penstock.engine.lease.lease import (
@@ -117,3 +123,55 @@ def test_a_lease_whose_settings_are_wrong_fails_and_tells_no_value(
         "ConfigError: Invalid value [hidden] for configuration schemas.enable: Expected value to "
         "be either true or false"
     )
+
+
+class Telling(StringConverter):
+    """Ends with its settings in the text of an error that is not for users."""
+
+    how: type[BaseException] = ValueError
+
+    def configure(self, config: Mapping[str, str], is_key: bool) -> None:
+        if config:
+            raise self.how(f"cannot connect with {dict(config)}")
+
+
+class Exiting(Telling):
+    how = SystemExit
+
+
+def on_a_carrier(lease: SourceLease) -> tuple[End, str]:
+    report = lease_loop.run(lease, SourceLoop, Heartbeat())
+    return report.end, report.trace
+
+
+def in_a_stage(lease: SourceLease) -> tuple[End, str]:
+    report = run_rows(lease, lambda: True, Mock())
+    return report.end, report.trace
+
+
+@pytest.mark.usefixtures("fresh_levels")
+@pytest.mark.parametrize("run", [on_a_carrier, in_a_stage])
+@pytest.mark.parametrize("converter", [Telling, Exiting])
+def test_a_converter_whose_configure_fails_tells_no_value(
+    lease: SourceLease,
+    run: Callable[[SourceLease], tuple[End, str]],
+    converter: type[Telling],
+) -> None:
+    """Its error is no ConfigError, and may quote whatever it was given."""
+    settings = {"login": lease.config["password"]}
+    recipe = Recipe((StringConverter, {}), (converter, settings))
+    end, trace = run(replace(lease, pipeline=recipe))
+    assert end is End.FAILED
+    assert f"{converter.how.__name__}: cannot connect with {{'login': '[hidden]'}}" in trace
+    assert "geheim" not in trace
+
+
+@pytest.mark.usefixtures("fresh_levels")
+def test_one_before_a_step_of_sparks_tells_none_either(lease: SourceLease) -> None:
+    recipe = Recipe((StringConverter, {}), (Telling, {"login": lease.config["password"]}))
+    seen: Any = MagicMock()
+    list(polling(replace(lease, pipeline=recipe), seen)([]))
+    (load,) = (call.args[0] for call in seen.rows.call_args_list)
+    assert isinstance(load, Load)
+    assert "{'login': '[hidden]'}" in str(load.failure)
+    assert "geheim" not in str(load.failure)

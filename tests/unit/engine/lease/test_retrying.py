@@ -13,7 +13,8 @@ import pytest
 from penstock.engine.lease import retrying
 from penstock.engine.lease.heartbeats import Heartbeat
 from penstock.engine.lease.lease import Tolerance
-from penstock.engine.lease.retrying import Waits, retried
+from penstock.engine.lease.lost_leases import Interrupted
+from penstock.engine.lease.retrying import Waits, insisted, retried
 from penstock.kafka.errors import LeaseLost
 from penstock.runtime.config.tolerance import tolerance_of
 from penstock.sdk.errors import RetriableError
@@ -121,3 +122,47 @@ def test_the_worker_is_told_what_it_waits_for_without_secrets(heartbeat: Heartbe
     assert heartbeat.tell(2)["awaits"] == "RetriableError: no answer to [hidden]"
     waits.over()
     assert heartbeat.tell(3)["awaits"] == ""
+
+
+HOUR = 3600.0
+"""Longer than any test: what waits so long waits for the end of something else."""
+
+
+class Down:
+    """Never works, and wants an hour before each attempt."""
+
+    attempts = 0
+
+    def __call__(self) -> None:
+        self.attempts += 1
+        raise RetriableError("the target is down", retry_after=HOUR)
+
+
+def test_a_call_that_waits_for_its_target_ends_with_its_lease(heartbeat: Heartbeat) -> None:
+    """Its worker would take it for one that hangs, and fail its task the second time."""
+    down, waits = Down(), Waits(heartbeat.progress)
+    with pytest.raises(Interrupted, match="told to finish while retrying: the target is down"):
+        insisted(down, heartbeat, heartbeat.progress, waits, time.monotonic() + 0.05)
+    assert down.attempts == 2, "once more at the end"
+    assert heartbeat.progress.awaits == "RetriableError: the target is down"
+
+
+def test_a_call_that_waits_for_its_target_hears_that_it_is_to_finish(heartbeat: Heartbeat) -> None:
+    def finish() -> None:
+        heartbeat.finish.set()
+        raise RetriableError("the target is down", retry_after=HOUR)
+
+    with pytest.raises(Interrupted):
+        insisted(finish, heartbeat, heartbeat.progress, Waits(heartbeat.progress))
+
+
+def test_a_conversion_that_is_tried_for_ever_ends_with_its_lease(heartbeat: Heartbeat) -> None:
+    for_ever = Tolerance(retry_seconds=float("inf"))
+    with pytest.raises(Interrupted, match="not yet"):
+        retried(
+            Stubborn(10**9),
+            for_ever,
+            heartbeat,
+            Waits(heartbeat.progress),
+            time.monotonic() + 0.05,
+        )

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from penstock.runtime import callbacks
+from penstock.runtime.callbacks import CallbackHangs
 from penstock.runtime.running.scheduler import LOOK_THREADS, REST, TURN, Next, Scheduler
 from waiting import eventually
 
@@ -254,3 +256,19 @@ def test_looks_that_do_not_end_keep_nobody_else_waiting(scheduler: Scheduler) ->
     finally:
         for gate in gates:
             gate.open.set()
+
+
+def test_a_call_that_cannot_be_given_up_keeps_no_other_from_it(
+    scheduler: Scheduler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused, given_up = threading.Event(), threading.Event()
+
+    def refuse(_: CallbackHangs) -> None:
+        refused.set()
+        raise RuntimeError("no")
+
+    monkeypatch.setattr(callbacks, "CALLBACK_SECONDS", -1.0)
+    scheduler.callbacks.begin("a", "looking", refuse)
+    assert refused.wait(20)
+    scheduler.callbacks.begin("b", "looking", lambda _: given_up.set())
+    assert given_up.wait(20)

@@ -112,3 +112,24 @@ def test_a_connector_that_misbehaves_stops_nobody(
     monkeypatch.setattr(FileStreamSinkConnector, "exclusive_targets", misbehave)
     with targets({"a": sink(tmp_path / "out")}).claimed("b", sink(tmp_path / "out")):
         released.set()
+
+
+class Meanwhile(list[str]):
+    """Names of connectors; whenever it is asked for one, another thread learns of a new one."""
+
+    def __init__(self, names: list[str], found: ExclusiveTargets) -> None:
+        super().__init__(names)
+        self._found = found
+
+    def __contains__(self, name: object) -> bool:
+        self._found._known[f"new-{len(self._found._known)}"] = {}, 0.0, {}
+        return super().__contains__(name)
+
+
+def test_connectors_that_start_at_the_same_moment(tmp_path: Path) -> None:
+    stored = {name: sink(tmp_path / name) for name in ("a", "b", "c")}
+    found = targets(stored)
+    found.refuse_taken("c", stored["c"])
+    names: Any = lambda: Meanwhile(sorted(stored), found)  # noqa: E731 (replaces one)
+    found._configs.names = names  # type: ignore[method-assign]  # a list that changes
+    found.refuse_taken("c", stored["c"])
