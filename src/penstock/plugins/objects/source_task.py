@@ -91,18 +91,12 @@ class OrderedObjects(Iterator[SourceBatch]):
                 self._current = None
                 raise
             if isinstance(item, RecordError):
-                raise self._noted(item)  # the rest of the object follows
+                raise item  # the rest of the object follows
             return item
         if self._advanced or not self._order.advance:
             raise StopIteration
         self._advanced = True
         return offsets_only(self._advance())
-
-    def _noted(self, error: RecordError) -> RecordError:
-        """If storage fails after it, the object goes on behind it."""
-        if error.source_partition is not None:
-            self._offsets.add(error.source_partition, error.source_offset)
-        return error
 
     def _batches(self, number: int, listed: ListedObject) -> Iterator[SourceBatch | RecordError]:
         known = self._known_entry(listed.key)
