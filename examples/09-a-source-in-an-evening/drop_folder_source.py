@@ -24,11 +24,13 @@ from penstock.sdk import (
     OffsetManagerEntry,
     OffsetManagerKey,
     OffsetReader,
+    RecordError,
     SourceBatch,
     SourceCommonConfig,
     SourceConnector,
     decompressed,
     distribution_class,
+    offsets_only,
     one_of,
     restarting,
     transformer_class,
@@ -90,19 +92,23 @@ class DropFolderSourceTask(AbstractSourceTask):
         if entry.get_bool(DONE):
             return
         with path.open("rb") as self._open:
-            stream = decompressed(self._open, self.config["file.compression.type"])
-            context, last = ObjectContext(path.name), None
-            for columns in self._transformer.columns(stream, context, entry.record_count):
-                if last is not None:
-                    yield self._batch(entry, last)
-                last = columns
-        if last is not None:
-            entry.set_bool(DONE, True)
-            yield self._batch(entry, last)
+            yield from self._whole(path, entry, self._open)
+        entry.set_bool(DONE, True)
+        yield offsets_only([(key.partition, entry.get_properties())])
 
-    def _batch(self, entry: OffsetManagerEntry, columns: Any) -> SourceBatch:
-        entry.increment_record_count(columns.position - entry.record_count)
-        return entry.source_batch(columns.record_batch(self.config["topic"]))
+    def _whole(
+        self, path: Path, entry: OffsetManagerEntry, file: BinaryIO
+    ) -> Iterator[SourceBatch]:
+        stream = decompressed(file, self.config["file.compression.type"])
+        context, skip = ObjectContext(path.name), entry.record_count
+        try:
+            for columns in self._transformer.columns(stream, context, skip):
+                entry.increment_record_count(columns.position - entry.record_count)
+                yield entry.source_batch(columns.record_batch(self.config["topic"]))
+        except RecordError as error:
+            # With errors.tolerance=all it is a dead letter, and the next pass goes on behind it.
+            entry.increment_record_count(error.row - entry.record_count)
+            raise entry.bad_record(str(error), error.data) from None
 
 
 class DropFolderSourceConnector(SourceConnector):

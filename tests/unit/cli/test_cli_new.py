@@ -39,7 +39,7 @@ def run(folder: Path, *command: str) -> str:
 def test_the_project_passes_the_contract_as_it_stands(made: Callable[..., Path]) -> None:
     folder = made("city-weather")
     shown = run(folder, "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", "-n", "0")
-    assert "14 passed" in shown
+    assert "15 passed" in shown
     project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
     assert project["name"] == "city-weather-connector"
     assert project["entry-points"]["penstock.connectors"] == {

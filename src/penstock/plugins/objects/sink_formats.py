@@ -54,7 +54,7 @@ class TextFormat(ObjectFormat):
 
     @abstractmethod
     def texts(self, batch: pa.RecordBatch) -> pa.Array:
-        """What is written of each record."""
+        """What is written of each record: texts, or bytes."""
 
     def finish(self) -> None:
         self._out.close()
@@ -85,13 +85,17 @@ class JsonFormat(TextFormat):
 
 
 class CsvFormat(TextFormat):
-    """A line a record and no header line; null is empty, and an empty text is ``""``."""
+    """A line a record and no header line; null is empty, and an empty text is ``""``.
+
+    Bytes that are written as they are need not be UTF-8.
+    """
 
     def texts(self, batch: pa.RecordBatch) -> pa.Array:
         columns: list[Any] = []
         for name in self._settings.fields:
-            columns += ["," if columns else "", self._column(name, batch.column(name))]
-        return pc.binary_join_element_wise(*columns, "\n", "")
+            between = [b","] if columns else []
+            columns += [*between, self._column(name, batch.column(name)).cast(pa.binary())]
+        return pc.binary_join_element_wise(*columns, b"\n", b"")
 
     def _column(self, name: str, column: pa.Array) -> pa.Array:
         if name == "timestamp":
@@ -100,8 +104,8 @@ class CsvFormat(TextFormat):
             return pa.array([_header_texts(row) for row in column.to_pylist()], pa.string())
         if name == "offset":
             return pc.cast(column, pa.string())
-        made = _base64 if self._settings.base64 else _quoted
-        return pa.array([_in_csv(row, made) for row in _as_bytes(column)], pa.string())
+        made = base64.b64encode if self._settings.base64 else _quoted
+        return pa.array([_in_csv(row, made) for row in _as_bytes(column)], pa.binary())
 
 
 def _as_bytes(column: pa.Array) -> list[bytes | None]:
@@ -113,18 +117,17 @@ def _as_bytes(column: pa.Array) -> list[bytes | None]:
     return [str(text).encode() if valid else None for text, valid in rows]
 
 
-def _in_csv(row: bytes | None, made: Callable[[bytes], str]) -> str:
-    return "" if row is None else made(row) or '""'
+def _in_csv(row: bytes | None, made: Callable[[bytes], bytes]) -> bytes:
+    return b"" if row is None else made(row) or b'""'
+
+
+def _quoted(data: bytes) -> bytes:
+    special = any(mark in data for mark in (b",", b'"', b"\r", b"\n"))
+    return b'"' + data.replace(b'"', b'""') + b'"' if special else data
 
 
 def _base64(data: bytes) -> str:
     return base64.b64encode(data).decode()
-
-
-def _quoted(data: bytes) -> str:
-    text = data.decode(errors="replace")
-    special = any(mark in text for mark in ',"\r\n')
-    return '"' + text.replace('"', '""') + '"' if special else text
 
 
 def _header_texts(headers: list[dict[str, Any]] | None) -> str:

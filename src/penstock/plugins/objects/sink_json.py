@@ -81,8 +81,9 @@ def instants(timestamps: pa.Array) -> pa.Array:
 
 
 def joined(texts: pa.Array) -> pa.Buffer | bytes:
-    """All texts one after another."""
-    whole = pa.concat_arrays([texts.cast(pa.large_string())])
+    """All texts, or bytes, one after another."""
+    large = pa.large_binary() if pa.types.is_binary(texts.type) else pa.large_string()
+    whole = pa.concat_arrays([texts.cast(large)])
     _, offsets, data = whole.buffers()
     if data is None:
         return b""

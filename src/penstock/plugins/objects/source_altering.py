@@ -8,7 +8,7 @@ from penstock.plugins.objects.source_marks import Mark
 from penstock.plugins.objects.source_offsets import (
     VIRTUAL_BUCKET,
     check_entry,
-    number_in,
+    mark_in,
 )
 from penstock.plugins.objects.source_search import NumberOf
 from penstock.sdk.errors import OffsetError
@@ -32,11 +32,12 @@ class Altering:
 
     def altered(self, changes: Changes) -> list[ChangedOffset]:
         """What to store; OffsetError says what is wrong with a change."""
-        reset = {number_in(p) for p, o in changes if p is not None and o is None}
+        gone = (mark_in(p) for p, o in changes if p is not None and o is None)
+        reset = {mark.number for mark in gone if mark is not None}
         return [self._altered(p, o, reset) for p, o in changes if p is not None]
 
     def _altered(
-        self, partition: SourcePartition, offset: SourceOffset | None, reset: set[int | None]
+        self, partition: SourcePartition, offset: SourceOffset | None, reset: set[int]
     ) -> ChangedOffset:
         key = partition.get(OBJECT_KEY)
         if offset is None and (partition.get(BUCKET) != self._bucket or not isinstance(key, str)):
@@ -46,18 +47,19 @@ class Altering:
         self._check(partition, offset)
         return partition, offset
 
-    def _read_again(self, key: object, reset: set[int | None]) -> SourceOffset | None:
+    def _read_again(self, key: object, reset: set[int]) -> SourceOffset | None:
         number = self._number_of(str(key))
         return None if number is None or number in reset else {RECORD_COUNT: 0}
 
     def _check(self, partition: SourcePartition, offset: SourceOffset) -> None:
-        key, number = partition.get(OBJECT_KEY), number_in(partition)
-        if partition.get(BUCKET) != self._bucket or len(partition) != 2:
+        key, mark = partition.get(OBJECT_KEY), mark_in(partition)
+        others = mark is None and len(partition) != 2
+        if partition.get(BUCKET) != self._bucket or others:
             raise OffsetError(
                 f"A partition of this connector is {{'{BUCKET}': '{self._bucket}', '{OBJECT_KEY}': "
                 f"…}}, or has '{VIRTUAL_BUCKET}' from 0 to 63 instead of '{OBJECT_KEY}'."
             )
-        if number is not None:
+        if mark is not None:
             Mark.of(offset)
         elif isinstance(key, str):
             check_entry(self._bucket, key, offset)

@@ -44,14 +44,4 @@ class BadRecords:
         error, data = self._waiting.popleft()
         if error.row == self._entry.record_count + 1:
             self._entry.increment_record_count()
-        return bad_record(str(error), self._entry, data)
-
-
-def bad_record(message: str, entry: ObjectEntry, data: bytes | None = None) -> RecordError:
-    """For the worker: what was wrong, and how the source goes on."""
-    return RecordError(
-        message,
-        data=data,
-        source_partition=entry.get_manager_key().partition,
-        source_offset=entry.get_properties(),
-    )
+        return self._entry.bad_record(str(error), data)

@@ -23,6 +23,7 @@ from penstock.plugins.objects.source_marks import VIRTUAL_BUCKETS
 from penstock.plugins.objects.source_offsets import PARTITION_KEYS, Committed
 from penstock.plugins.objects.source_plan import Dealer, orders
 from penstock.plugins.objects.source_search import Search
+from penstock.plugins.objects.source_selection import selection_of
 from penstock.plugins.objects.source_task import ObjectSourceTask
 from penstock.plugins.objects.source_turn import Turn
 from penstock.plugins.objects.store import open_storage, storage_errors
@@ -88,6 +89,7 @@ class ObjectSourceConnector(SourceConnector):
         warn_of_unused(config, UNUSED_BY_SOURCES)
         strategy = strategy_of(config)
         self._number_of = numbering(config, strategy)
+        self._selection = selection_of(config, self._storage.prefix)
         self._dealer = Dealer(strategy)
         self._rhythm = rhythm_of(self._values)
         self._search = Search(Listing(self._storage), self._number_of, self._rhythm)
@@ -111,7 +113,8 @@ class ObjectSourceConnector(SourceConnector):
         self._search.go_on(committed)
         turn = self._turn(committed)
         dealt = self._dealer.deal(turn.left(), tasks, self._tasks)
-        made = orders(turn.found, dealt, turn.begin(), turn.advance)
+        of = committed.selection, self._selection.text
+        made = orders(turn.found, dealt, turn.begin(), turn.advance, of)
         self._search.complete = None
         return [order.to_config() for order in made]
 
@@ -128,7 +131,8 @@ class ObjectSourceConnector(SourceConnector):
         """Kept while the worker gives the same: an idle connector is asked often."""
         if self._read is None or self._read[0] is not offsets:
             late = not ignores_changes(self._values)
-            self._read = offsets, Committed(offsets, self._storage.bucket, late)
+            known = Committed(offsets, self._storage.bucket, late, self._selection)
+            self._read = offsets, known
         return self._read[1]
 
     def _turn(self, committed: Committed) -> Turn:

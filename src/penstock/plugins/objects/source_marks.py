@@ -23,6 +23,7 @@ VIRTUAL_BUCKETS: Final = 64
 MARK: Final = "mark"
 HORIZON: Final = "horizon"
 RECENT: Final = "recent"
+SELECTED: Final = "selected"
 
 CROWDED: Final = 2048
 """With so many remembered singly, a virtual bucket waits for its horizon to advance."""
@@ -34,31 +35,44 @@ _SECOND: Final = 1000
 class Mark:
     """How far one virtual bucket was read. For one thread."""
 
-    def __init__(self, key: str = "", horizon: int = 0, recent: bytes = b"") -> None:
+    def __init__(
+        self, key: str = "", horizon: int = 0, recent: bytes = b"", selected: str = ""
+    ) -> None:
         self.key = key
         self.horizon = horizon
+        self.selected = selected
+        """Among which objects it was read (``source_selection``): of others it says nothing."""
         self._packed = bytearray(recent)
         self._recent = {fingerprint for fingerprint, _ in _ONE.iter_unpack(recent)}
 
     @classmethod
     def of(cls, offset: Mapping[str, Any]) -> Mark:
         """From the offset store; OffsetError if that is not a mark."""
-        key, horizon, recent = offset.get(MARK), offset.get(HORIZON, 0), offset.get(RECENT, "")
+        key, horizon = offset.get(MARK), offset.get(HORIZON, 0)
+        recent, selected = offset.get(RECENT, ""), offset.get(SELECTED, "")
         try:
             packed = base64.b64decode(recent, validate=True)
-            if isinstance(key, str) and isinstance(horizon, int) and len(packed) % _ONE.size == 0:
-                return cls(key, horizon, packed)
+            if (
+                isinstance(key, str)
+                and isinstance(horizon, int)
+                and isinstance(selected, str)
+                and len(packed) % _ONE.size == 0
+            ):
+                return cls(key, horizon, packed, selected)
         except (ValueError, TypeError):
             pass
         raise OffsetError(
             f"The offset of a virtual bucket needs a text '{MARK}' and a number '{HORIZON}'; "
-            f"'{RECENT}' must be as it was listed. Null has all its objects read again."
+            f"'{RECENT}' and '{SELECTED}' must be as they were listed. Null has all its objects "
+            "read again."
         )
 
     def offset(self) -> dict[str, Any]:
         """For the offset store."""
         recent = base64.b64encode(self._packed).decode()
-        return {MARK: self.key, HORIZON: self.horizon, **({RECENT: recent} if recent else {})}
+        more = {RECENT: recent, SELECTED: self.selected}
+        told = {name: text for name, text in more.items() if text}
+        return {MARK: self.key, HORIZON: self.horizon, **told}
 
     def has_finished(self, found: ListedObject) -> bool:
         """Whether this version of the object was read to its end."""
@@ -78,7 +92,7 @@ class Mark:
         """All that is below the mark and not younger than ``horizon`` is finished."""
         if horizon > self.horizon:
             kept = b"".join(_ONE.pack(*each) for each in self._younger(horizon))
-            self.__init__(self.key, horizon, kept)  # type: ignore[misc]  # all of it changes
+            self.__init__(self.key, horizon, kept, self.selected)  # type: ignore[misc]  # all of it changes
 
     def would_shrink(self, horizon: int) -> bool:
         """Whether ``advance`` would let it remember less."""

@@ -26,19 +26,24 @@ class Order:
     """With which horizon a virtual bucket begins that has no mark yet; 0 where that is not said."""
     advance: dict[int, int] = field(default_factory=dict)
     """To which horizon a virtual bucket advances once all its objects here are finished."""
+    selection: str = ""
+    """The name of the present selection in partitions of marks."""
+    selected: str = ""
+    """Its text (``source_selection``)."""
 
     def to_config(self) -> dict[str, str]:
         """As a part of a lease's configuration."""
         objects = [[n, o.key, o.size, o.modified, o.etag] for n, o in self.objects]
-        parts = [objects, list(self.begin.items()), list(self.advance.items())]
+        horizons = [list(self.begin.items()), list(self.advance.items())]
+        parts = [objects, *horizons, self.selection, self.selected]
         return {ORDER: json.dumps(parts, ensure_ascii=False, separators=(",", ":"))}
 
     @classmethod
     def from_config(cls, config: Mapping[str, str]) -> Self:
         """What ``to_config`` has written; nothing to do where nothing was planned."""
-        objects, begin, advance = json.loads(config.get(ORDER, "[[],[],[]]"))
+        objects, begin, advance, *of = json.loads(config.get(ORDER, "[[],[],[]]"))
         listed = [(number, ListedObject(*rest)) for number, *rest in objects]
-        return cls(listed, dict(begin), dict(advance))
+        return cls(listed, dict(begin), dict(advance), *of)
 
 
 class Dealer:
@@ -81,9 +86,11 @@ def orders(
     dealt: Sequence[frozenset[int]],
     begin: Mapping[int, int],
     advance: Mapping[int, int],
+    selection: tuple[str, str] = ("", ""),
 ) -> list[Order]:
-    """An order for each of ``dealt``."""
-    made = [Order() for _ in dealt]
+    """An order for each of ``dealt``; its marks are of the selection of that name and text."""
+    name, text = selection
+    made = [Order(selection=name, selected=text) for _ in dealt]
     owner = {
         number: order for order, numbers in zip(made, dealt, strict=True) for number in numbers
     }

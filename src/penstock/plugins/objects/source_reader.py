@@ -11,7 +11,7 @@ import obstore
 import pyarrow as pa
 
 from penstock.plugins.objects.keys_in_names import key_from_name
-from penstock.plugins.objects.source_bad_records import BadRecords, bad_record
+from penstock.plugins.objects.source_bad_records import BadRecords
 from penstock.plugins.objects.source_config import (
     COMPRESSION,
     OBJECT_SOURCE_CONFIG,
@@ -86,7 +86,7 @@ class ObjectReader:
         log.error("%s The rest of it is passed over, by errors.tolerance=all.", error)
         passed = entry.from_properties(entry.get_properties())
         passed.set_bool(DONE, True)
-        return bad_record(str(error), passed)
+        return passed.bad_record(str(error))
 
     def _chunks(self, opened: ListedObject, stream: Iterator[Any]) -> Iterator[bytes]:
         size = 0

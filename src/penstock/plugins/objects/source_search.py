@@ -11,10 +11,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
-from penstock.plugins.objects.source_offsets import Committed
 from penstock.plugins.objects.stored_objects import ListedObject
+
+if TYPE_CHECKING:
+    from penstock.plugins.objects.source_offsets import Committed
 
 Page = Sequence[ListedObject]
 
@@ -54,7 +56,9 @@ class Scan:
     """Whether nothing was marked when it began: then each virtual bucket is read from its start."""
     after: str = ""
     left_out: set[int] = field(default_factory=set)
-    """Virtual buckets that it has not noted completely."""
+    """Virtual buckets that were held, and that it has not noted completely."""
+    gaps: set[int] = field(default_factory=set)
+    """These, and those of which objects had to wait."""
 
 
 class Noted(NamedTuple):
@@ -87,6 +91,8 @@ class Search:
         self.held: frozenset[int] = frozenset()
         """Virtual buckets that are left out."""
         self._crowded: frozenset[int] = frozenset()
+        self._gaps: set[int] = set()
+        """Those of the last listing of the whole bucket, and of listings of its end since."""
         self.complete: Scan | None = None
         """The last listing of the whole bucket, until it has been used."""
 
@@ -101,6 +107,11 @@ class Search:
         """Whether everything up to this key was listed since the search began."""
         return self._scan is None or key <= self._scan.after
 
+    def has_noted_all_before(self, key: str) -> bool:
+        """Whether nothing of its virtual bucket that comes before was left out either."""
+        gaps = self._gaps if self._scan is None else self._scan.gaps
+        return self.has_reached(key) and self._number_of(key) not in gaps
+
     def hold(self, numbers: frozenset[int]) -> None:
         """Leave out these virtual buckets until told otherwise."""
         if self.held - numbers:
@@ -109,6 +120,8 @@ class Search:
             self._drop(key)
         if self._scan is not None:
             self._scan.left_out |= numbers
+            self._scan.gaps |= numbers
+        self._gaps |= numbers
         self.held = numbers
 
     def go_on(self, committed: Committed) -> None:
@@ -116,7 +129,7 @@ class Search:
         self._mind_the_crowded(committed.crowded())
         until = time.monotonic() + SECONDS
         scan = self._scan_under_way(committed)
-        if committed.marks and not (scan and scan.first) and self._clock() >= self._end_due:
+        if committed.lowest_mark() and not (scan and scan.first) and self._clock() >= self._end_due:
             self._list_end(committed, until)
         if scan is not None:
             self._list_whole(scan, committed, until)
@@ -148,7 +161,8 @@ class Search:
     def _scan_under_way(self, committed: Committed) -> Scan | None:
         now = self._clock()
         if self._scan is None and now >= self._whole_due:
-            self._scan = Scan(now, first=not committed.marks, left_out=set(self.held))
+            first = not committed.marks
+            self._scan = Scan(now, first, left_out=set(self.held), gaps=set(self.held))
             self._whole_due = NEVER  # unless something asks for another one meanwhile
         return self._scan
 
@@ -159,7 +173,7 @@ class Search:
                 scan.after = page[taken - 1].key
             if taken < len(page) or time.monotonic() >= until:
                 return
-        self._scan, self.complete = None, scan
+        self._scan, self.complete, self._gaps = None, scan, scan.gaps
         if self._whole_due == NEVER and self._rhythm.whole:
             self._whole_due = self._clock() + self._rhythm.whole
 
@@ -180,7 +194,12 @@ class Search:
 
     def _note(self, each: ListedObject, committed: Committed, since: float | None) -> None:
         number = self._number_of(each.key)
-        if number is None or number in self.held or committed.waits(number, each.key):
+        if number is None or number in self.held:
+            return
+        if committed.waits(number, each.key):
+            self._gaps.add(number)
+            if self._scan is not None:
+                self._scan.gaps.add(number)
             return
         self._backlog[each.key] = Noted(each, since)
         self._key_bytes += len(each.key)

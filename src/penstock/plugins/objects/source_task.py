@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from penstock.plugins.objects.source_config import OBJECT_SOURCE_CONFIG, ignores_changes
 from penstock.plugins.objects.source_gathering import Gathering
@@ -91,18 +92,12 @@ class OrderedObjects(Iterator[SourceBatch]):
                 self._current = None
                 raise
             if isinstance(item, RecordError):
-                raise self._noted(item)  # the rest of the object follows
+                raise item  # the rest of the object follows
             return item
         if self._advanced or not self._order.advance:
             raise StopIteration
         self._advanced = True
         return offsets_only(self._advance())
-
-    def _noted(self, error: RecordError) -> RecordError:
-        """If storage fails after it, the object goes on behind it."""
-        if error.source_partition is not None:
-            self._offsets.add(error.source_partition, error.source_offset)
-        return error
 
     def _batches(self, number: int, listed: ListedObject) -> Iterator[SourceBatch | RecordError]:
         known = self._known_entry(listed.key)
@@ -162,19 +157,24 @@ class OrderedObjects(Iterator[SourceBatch]):
             mark.advance(version.modified + 1000)
         own = ObjectEntry.key_of(self._bucket, listed.key).partition
         forgotten: list[ChangedOffset] = [(own, None)] if ending.stored else []
-        return [*forgotten, (mark_partition(self._bucket, number), mark.offset())]
+        return [*forgotten, (self._partition(number), mark.offset())]
 
     def _advance(self) -> list[ChangedOffset]:
         changes: list[ChangedOffset] = []
         for number, horizon in self._order.advance.items():
             mark = self._mark(number)
             mark.advance(horizon)
-            changes.append((mark_partition(self._bucket, number), mark.offset()))
+            changes.append((self._partition(number), mark.offset()))
         return changes
 
     def _mark(self, number: int) -> Mark:
         if number not in self._marks:
-            key = OffsetManagerKey(mark_partition(self._bucket, number))
+            key = OffsetManagerKey(self._partition(number))
             begin = Mark(horizon=self._order.begin.get(number, 0))
-            self._marks[number] = self._offsets.get_entry(key, Mark.of) or begin
+            mark = self._offsets.get_entry(key, Mark.of) or begin
+            mark.selected = self._order.selected
+            self._marks[number] = mark
         return self._marks[number]
+
+    def _partition(self, number: int) -> dict[str, Any]:
+        return mark_partition(self._bucket, number, self._order.selection)

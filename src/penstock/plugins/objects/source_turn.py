@@ -19,18 +19,30 @@ class Turn:
         self._number_of = number_of
         self._look_back = look_back
         self._noted = {noted.object.key: noted for noted in search.backlog(committed)}
-        self.found = self._found(search.held)
+        self.found = self._found(search)
         """The objects with the numbers of their virtual buckets, in the order of keys."""
         self.advance = self._advance(search)
 
     def __bool__(self) -> bool:
         return bool(self.found or self.advance)
 
-    def _found(self, held: frozenset[int]) -> list[tuple[int, ListedObject]]:
-        objects = {key: entry.listed for key, entry in self._committed.begun.items()}
+    def _found(self, search: Search) -> list[tuple[int, ListedObject]]:
+        begun = self._committed.begun
+        objects = {key: e.listed for key, e in begun.items() if self._is_safe(key, search)}
         objects |= {key: noted.object for key, noted in self._noted.items()}
         numbered = ((self._number_of(key), objects[key]) for key in sorted(objects))
-        return [(n, each) for n, each in numbered if n is not None and n not in held]
+        return [(n, each) for n, each in numbered if n is not None and n not in search.held]
+
+    def _is_safe(self, key: str, search: Search) -> bool:
+        """An object that was begun may be far ahead of the listings.
+
+        Finished now, it would take its mark with it, past all that has not been listed yet.
+        """
+        number = self._number_of(key)
+        mark = None if number is None else self._committed.marks.get(number)
+        if mark is not None and (key <= mark.key or mark.crowded):
+            return key <= mark.key
+        return key in self._noted or search.has_noted_all_before(key)
 
     def left(self) -> dict[int, int]:
         """How many bytes there are in each virtual bucket with something to do."""

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Final, final
 
 from penstock.sdk.batches import SourceBatch
+from penstock.sdk.errors import RecordError
 from penstock.sdk.offsets import ChangedOffset, OffsetReader
 from penstock.sdk.records import SourceRecord
 from penstock.sdk.sources.backoff import Backoff, BackoffConfig
@@ -47,8 +48,10 @@ class AbstractSourceTask(SourceTask):
     again by the next lease.
 
     **Errors** of the iterator reach the worker after the records before them are committed
-    (``penstock.sdk.errors``). After a ``RetriableError`` the iterator is asked again; a generator
-    that raises has ended, so use an object or ``restarting`` for that.
+    (``penstock.sdk.errors``). After a ``RetriableError``, and after a ``RecordError`` that is
+    tolerated, the iterator is asked again; a generator that raises has ended, so use an object or
+    ``restarting`` for that. What no record can be made of is ``entry.bad_record(…)``: the state
+    that it carries holds from then on, so that the source goes on behind it.
 
     **Offsets.** Each record, or batch, carries the state of its entry once it is delivered:
     ``entry.source_record(…)``, ``entry.source_batch(…)``. ``self.offset_manager`` answers with the
@@ -121,7 +124,12 @@ class AbstractSourceTask(SourceTask):
         intake = self._started
         # Before it is asked: an item that comes in between is taken by the next poll.
         self.busy = intake.busy
-        return intake.take(self.config.max_poll_records, self.batch_bytes)
+        try:
+            return intake.take(self.config.max_poll_records, self.batch_bytes)
+        except RecordError as error:
+            # Before the iterator is asked again, which the next poll brings about.
+            self._note_bad(error)
+            raise
 
     @final
     def finish(self) -> Iterable[SourceBatch | Sequence[SourceRecord]]:
@@ -159,6 +167,10 @@ class AbstractSourceTask(SourceTask):
     def _started(self) -> Intake:
         assert self._intake is not None, "start comes first"  # noqa: S101 (narrows the type)
         return self._intake
+
+    def _note_bad(self, error: RecordError) -> None:
+        if error.source_partition is not None and error.source_offset is not None:
+            self.offset_manager.add(error.source_partition, error.source_offset)
 
     def _note(self, item: Item) -> None:
         if isinstance(item, SourceRecord):

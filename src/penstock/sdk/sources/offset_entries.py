@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final, NamedTuple, NoReturn, Self, TypeVar
 import pyarrow as pa
 
 from penstock.sdk.batches import SourceBatch
-from penstock.sdk.errors import OffsetError
+from penstock.sdk.errors import OffsetError, RecordError
 from penstock.sdk.offsets import SourcePartition, canonical
 from penstock.sdk.records import SourceRecord
 from penstock.sdk.schema import Schema
@@ -205,6 +205,15 @@ class OffsetManagerEntry:
     def source_batch(self, records: pa.RecordBatch) -> SourceBatch:
         """As ``source_record``, for the records of a whole Arrow batch."""
         return SourceBatch(records, [(self._key.partition, self.get_properties())])
+
+    def bad_record(self, message: str, data: bytes | None = None) -> RecordError:
+        """The error for what no record can be made of; ``data`` is what the dead letter holds.
+
+        As with ``source_record``, the entry's present state is where the source goes on if errors
+        are tolerated. So count the bad record first.
+        """
+        partition, offset = self._key.partition, self.get_properties()
+        return RecordError(message, data=data, source_partition=partition, source_offset=offset)
 
     def _typed(self, name: str, kind: type[T], word: str) -> T | None:
         return _of_type(name, self.get_property(name), kind, word)

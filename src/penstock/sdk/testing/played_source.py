@@ -26,6 +26,8 @@ from penstock.sdk.testing.values import values_in
 
 DRY_POLLS: Final = 3
 PAUSE: Final = 0.01
+MOST_LETTERS: Final = 1000
+"""With so many, a task takes the same bad record again and again."""
 PATIENCE: Final = 60.0
 """Seconds after which a task that brings nothing, and is not dry either, is taken to hang."""
 
@@ -60,9 +62,13 @@ class SourceUnderTest(ABC):
 class PlayedSource:
     """One connector on a worker: its committed offsets and what was delivered outlive its turns."""
 
-    def __init__(self, source: SourceUnderTest, tasks: int = 1) -> None:
+    def __init__(
+        self, source: SourceUnderTest, tasks: int = 1, more: Mapping[str, str] | None = None
+    ) -> None:
+        """``more`` is added to the source's configuration."""
         self.source = source
         self.tasks = tasks
+        self._more = dict(more or {})
         self.delivered: list[int] = []
         """The numbers of committed records."""
         self.history: list[dict[str, tuple[SourcePartition, SourceOffset]]] = []
@@ -71,16 +77,19 @@ class PlayedSource:
         self.letters: list[RecordError] = []
         """What could not be read, where the configuration has ``errors.tolerance=all``."""
 
+    def config(self) -> dict[str, str]:
+        """The configuration with which it runs."""
+        return {**self.source.config(), **self._more}
+
     @property
     def exactly_once(self) -> bool:
         """Whether nothing may be delivered twice, by what the connector declares."""
-        config = dict(self.source.config())
-        return self.source.connector.guarantee_of(config) is not Guarantee.AT_LEAST_ONCE
+        return self.source.connector.guarantee_of(self.config()) is not Guarantee.AT_LEAST_ONCE
 
     @property
     def tolerant(self) -> bool:
         """Whether records that cannot be read are passed over."""
-        return self.source.config().get("errors.tolerance") == "all"
+        return self.config().get("errors.tolerance") == "all"
 
     def reader(self) -> OffsetReader:
         """What is committed, as a task gets it: through JSON."""
@@ -114,7 +123,7 @@ class PlayedSource:
 
     def _started(self) -> SourceConnector:
         connector = self.source.connector()
-        connector.start(dict(self.source.config()))
+        connector.start(self.config())
         return connector
 
     def task_configs(self, connector: SourceConnector) -> list[dict[str, str]]:
@@ -126,6 +135,11 @@ class PlayedSource:
             return configs
         assert len(plan) == len(configs), "plan answers with one mapping for each task"
         return [{**config, **more} for config, more in zip(configs, plan, strict=True)]
+
+    def tell(self, error: RecordError) -> None:
+        """Of one more record that could not be read."""
+        self.letters.append(error)
+        assert len(self.letters) < MOST_LETTERS, f"it does not go on behind the record: {error}"
 
     def commit(self, batches: Iterable[SourceBatch]) -> list[ChangedOffset]:
         """Records and offsets of these count from now on; the offsets."""
@@ -184,7 +198,7 @@ class Lease:
         except RecordError as error:
             if not self._worker.tolerant:
                 raise
-            self._worker.letters.append(error)
+            self._worker.tell(error)
             return [offsets_only(_behind(error))]
 
 

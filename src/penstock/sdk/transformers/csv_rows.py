@@ -12,7 +12,7 @@ from penstock.sdk.errors import ObjectError
 from penstock.sdk.objects import ObjectContext
 from penstock.sdk.schema import Schema
 from penstock.sdk.sources.offset_entries import SchemaAndValue
-from penstock.sdk.transformers.streams import CorruptStream, line_blocks, reading
+from penstock.sdk.transformers.streams import LONGEST_LINE, CorruptStream, line_blocks, reading
 from penstock.sdk.transformers.transformer import (
     OnBad,
     TransformedRecord,
@@ -72,6 +72,7 @@ class CsvTransformer(Transformer):
                 yield TransformedRecord(key, SchemaAndValue(schema, value), position)
 
     def _rows(self, stream: BinaryIO) -> Iterator[list[str]]:
+        csv.field_size_limit(LONGEST_LINE)  # of the whole process; as it is, 128 KB
         reader = csv.reader(_texts(stream), delimiter=self.settings[DELIMITER], strict=True)
         try:
             first = next(filter(None, reader), None)

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from penstock.sdk.errors import PenstockError
 from penstock.sdk.objects import ObjectContext
 from penstock.sdk.schema import from_field, to_field
 from penstock.sdk.transformers.streams import BLOCK, CorruptStream, reading
@@ -34,8 +35,10 @@ class ParquetTransformer(ArrowTransformer):
         position = 0
         with reading(context, lambda: position), _seekable(stream) as file:
             for rows, reached in _batches(file, skip):
+                with _fitting():
+                    made = self.made(rows, reached)
                 position = reached
-                yield self.made(rows, reached)
+                yield made
 
     def made(self, rows: pa.RecordBatch, position: int) -> TransformedColumns:
         """The records of these rows; ``position`` is that of the last."""
@@ -57,6 +60,15 @@ def _batches(file: BinaryIO, skip: int) -> Iterator[tuple[pa.RecordBatch, int]]:
         if isinstance(error, OSError) and type(error) is not OSError:
             raise
         raise CorruptStream(f"it is not a Parquet file, or it is damaged ({error})") from None
+
+
+@contextmanager
+def _fitting() -> Iterator[None]:
+    """CorruptStream for columns, or values in them, that records cannot have."""
+    try:
+        yield
+    except (pa.ArrowException, PenstockError) as error:
+        raise CorruptStream(f"its rows cannot be records ({error})") from None
 
 
 def _groups_after(opened: pq.ParquetFile, skip: int) -> tuple[list[int], int]:

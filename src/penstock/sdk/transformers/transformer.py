@@ -72,9 +72,9 @@ class Transformer(ABC):
     ``stream`` is read from its beginning with ``read(n)``; what it raises passes through. ``skip``
     records, bad ones counted, were delivered before: they are read and not given again. A record
     that cannot be read is passed to ``bad``, and reading goes on; without ``bad`` its
-    ``RecordError`` is raised. Where the rest of the object cannot be read, ``ObjectError`` says
-    behind which record; what is before it is given before, and nothing ends as if the object were
-    complete.
+    ``RecordError`` is raised, with its position as ``row`` and its bytes as ``data``. Where the
+    rest of the object cannot be read, ``ObjectError`` says behind which record; what is before it
+    is given before, and nothing ends as if the object were complete.
     """
 
     config_def: ClassVar[ConfigDef] = ConfigDef()
@@ -150,5 +150,6 @@ def bad_record(context: ObjectContext, position: int, why: str) -> RecordError:
 def tolerate(bad: OnBad | None, error: RecordError, data: bytes) -> None:
     """Hand ``error`` over, or raise it where nothing takes bad records."""
     if bad is None:
+        error.data = data
         raise error
     bad(error, data)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -78,12 +78,16 @@ class Played:
     def __init__(self, bucket: Bucket) -> None:
         self.bucket = bucket
         self.offsets: dict[str, tuple[Any, Any]] = {}
+        self.selecting: Mapping[str, str] = {}
         self.restart()
 
-    def restart(self, tasks: int = 1) -> None:
+    def restart(self, tasks: int = 1, selecting: Mapping[str, str] | None = None) -> None:
+        """With the same objects selected as before, unless ``selecting`` says which."""
+        self.selecting = self.selecting if selecting is None else selecting
         config = {"local.folder": "/", "topic": "t", "rescan.interval.ms": "30000"}
+        look_back = {"rescan.look.back.ms": str(LOOK_BACK * 1000)}
         self.connector = ObjectSourceConnector()
-        self.connector.start({**config, "rescan.look.back.ms": str(LOOK_BACK * 1000)})
+        self.connector.start({**config, **look_back, **self.selecting})
         self.tasks = len(self.connector.task_configs(tasks))
         self.connector._search = Search(
             self.bucket,
@@ -122,6 +126,11 @@ class Played:
                 if offset is not None:
                     self.offsets[canonical(partition)] = partition, offset
 
+    def begin(self, key: str) -> None:
+        """As a user sets the offset of an object, or another connector has left it."""
+        partition = {"bucket": "/", "objectKey": key}
+        self.offsets[canonical(partition)] = partition, {"recordCount": 0}
+
     def settle(self) -> None:
         """Turns until nothing is left, and on until nothing is remembered singly."""
         for _ in range(200):
@@ -157,9 +166,41 @@ def test_every_version_is_read_once_whatever_happens(seed: int) -> None:
     assert sum(len(str(offset)) for _, offset in played.offsets.values()) < 64 * 100
 
 
+SELECTIONS: list[Mapping[str, str]] = [
+    {},
+    {"native.start.key": "0.5"},
+    {"native.start.key": "00030"},
+    {"file.name.template": ".*[02468]"},
+    {"file.name.template": ".*-{{partition}}", "distribution.type": "partition"},
+]
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("seed", range(8))
+def test_every_version_is_read_once_whichever_objects_are_selected_in_between(seed: int) -> None:
+    rand = random.Random(seed)
+    bucket = Bucket()
+    played = Played(bucket)
+    for number in range(300):
+        bucket.put(f"{rand.random():.9f}-{number}", rand.choice([0, 5, 50, 500, 5000]))
+    for step in range(60):
+        if rand.random() < 0.15:
+            played.restart(rand.choice([1, 2, 70]), rand.choice(SELECTIONS))
+        act(rand, step, bucket, played)
+    for selecting in ({"file.name.template": ".*[02468]"}, {}):
+        played.restart(2, selecting)
+        played.settle()
+        number_of = played.connector._number_of
+        wanted = [each for key, each in bucket.objects.items() if number_of(key) is not None]
+        assert len(wanted) > 50
+        assert [each for each in wanted if not bucket.read[each]] == []
+    assert [each for each, times in bucket.read.items() if times > 1] == []
+    assert len(played.offsets) <= 64 * len(SELECTIONS)
+
+
 def act(rand: random.Random, step: int, bucket: Bucket, played: Played) -> None:
     match rand.choice(
-        ["late", "new", "change", "delete", "turn", "kill", "fail", "wait", "restart"]
+        ["late", "new", "change", "delete", "begin", "turn", "kill", "fail", "wait", "restart"]
     ):
         case "late":
             for number in range(rand.choice([1, 40])):
@@ -173,6 +214,8 @@ def act(rand: random.Random, step: int, bucket: Bucket, played: Played) -> None:
             bucket.put(rand.choice(sorted(bucket.objects)))
         case "delete" if bucket.objects:
             del bucket.objects[rand.choice(sorted(bucket.objects))]
+        case "begin":
+            begin_some(rand, bucket, played)
         case "kill":
             played.turn(most=rand.choice([0, 1, 5]))
             played.restart(rand.choice([1, 2, 3, 70]))
@@ -186,6 +229,12 @@ def act(rand: random.Random, step: int, bucket: Bucket, played: Played) -> None:
             played.turn()
 
 
+def begin_some(rand: random.Random, bucket: Bucket, played: Played) -> None:
+    unread = [key for key, each in sorted(bucket.objects.items()) if not bucket.read[each]]
+    for key in rand.sample(unread, min(3, len(unread))):
+        played.begin(key)
+
+
 def test_an_object_that_is_replaced_before_it_is_read() -> None:
     bucket = Bucket()
     played = Played(bucket)
@@ -194,6 +243,21 @@ def test_an_object_that_is_replaced_before_it_is_read() -> None:
     replaced = bucket.put("a")
     played.settle()
     assert (bucket.read[listed], bucket.read[replaced]) == (0, 1)
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("begun", [range(1400, 1500), range(0, 1500, 40), range(1499, 1500)])
+def test_what_was_begun_far_ahead_of_the_listing_hides_nothing(begun: range) -> None:
+    """The first turn lists 25 of 1500 objects; offsets of other objects are there already."""
+    bucket = Bucket()
+    played = Played(bucket)
+    for number in range(1500):
+        bucket.put(f"{number:05}", 5000)
+    for number in begun:
+        played.begin(f"{number:05}")
+    played.settle()
+    assert [key for key, each in bucket.objects.items() if bucket.read[each] != 1] == []
+    assert not [p for p, _ in played.offsets.values() if "objectKey" in p]
 
 
 @pytest.mark.parametrize("finished", [100, 3000])

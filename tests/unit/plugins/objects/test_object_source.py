@@ -158,6 +158,60 @@ def test_a_record_count_says_where_to_go_on(objects: Objects) -> None:
     assert worker.delivered == [*range(10), 7, 8, 9]
 
 
+SELECTING: list[tuple[dict[str, str], dict[str, str]]] = [
+    ({"native.start.key": "in/00200.jsonl"}, {"native.start.key": "in/"}),
+    ({"file.name.template": r".*[02468]\.jsonl"}, {"file.name.template": ".*"}),
+    ({"file.name.prefix": "in/002"}, {"file.name.prefix": "in/"}),
+    ({"file.name.template": "{{partition}}.jsonl"}, {"distribution.type": "partition"}),
+]
+
+
+@pytest.mark.parametrize(("before", "after"), SELECTING)
+def test_other_objects_are_selected(
+    before: dict[str, str], after: dict[str, str], tmp_path: Path, opened: list[str]
+) -> None:
+    """Those that were not read before are read, however old, and no others again."""
+    objects = Objects({"local.folder": str(tmp_path)}, **before)
+    for number in range(400):
+        objects.put(f"in/{number:05}.jsonl", [number])
+        age(objects, f"in/{number:05}.jsonl", 7200)
+    worker = PlayedSource(objects)
+    worker.turn()
+    read = len(opened)
+    assert len(worker.delivered) == read >= 100
+    objects.configure(**{key.replace(".", "_"): text for key, text in after.items()})
+    worker.turn()
+    worker.turn()
+    assert sorted(worker.delivered) == list(range(400))
+    assert len(opened) == 400
+    assert not worker.look()
+    objects.put("in/00400.jsonl", [400])
+    assert worker.look()
+    worker.turn()
+    assert sorted(worker.delivered) == list(range(401))
+    alter(worker, [(p, None) for p, _ in worker.offsets.values()])
+    assert worker.offsets == {}
+
+
+def test_a_selection_that_comes_back_goes_on_with_its_marks(objects: Objects) -> None:
+    worker = PlayedSource(objects)
+    for turn, template in enumerate([".*", r".*[13579]\.jsonl", ".*", r".*[13579]\.jsonl"]):
+        objects.configure(file_name_template=template)
+        objects.write(range(turn * 100, turn * 100 + 100))
+        worker.turn()
+    names = {partition.get("selection", "") for partition, _ in worker.offsets.values()}
+    assert len(names) == 2
+    assert len(set(worker.delivered)) == len(worker.delivered) == 350
+    assert alterable(objects, worker)
+
+
+def alterable(objects: Objects, worker: PlayedSource) -> bool:
+    """Offsets can be set as they are listed."""
+    return bool(
+        ObjectSourceConnector().alter_offsets(dict(objects.config()), [*worker.offsets.values()])
+    )
+
+
 def test_an_object_can_be_passed_over(objects: Objects, opened: list[str]) -> None:
     objects.write(range(30))
     worker = PlayedSource(objects)

@@ -275,6 +275,21 @@ def test_plain_csv(tmp_path: Path) -> None:
     assert rows_of(found) == rows_of([written])
 
 
+def test_plain_csv_keeps_bytes_that_are_no_text(tmp_path: Path) -> None:
+    kind = Schema.bytes(optional=True)
+    rows = [b"\xff\xfe", None, b"", b'a,\xff\n"\r', bytes(range(256))]
+    written = batch((kind, rows), (kind, rows))
+    plain = {"file.compression.type": "none", "format.output.fields.value.encoding": "none"}
+    write(tmp_path, {"format.output.type": "csv", **plain}, written)
+    found = restored(
+        tmp_path,
+        input_format="csv",
+        format_output_fields=FIELDS,
+        format_output_fields_value_encoding="none",
+    )
+    assert rows_of(found) == rows_of([written])
+
+
 ANY_JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False,
     allow_infinity=False) | st.text(st.characters(codec="utf-8")),

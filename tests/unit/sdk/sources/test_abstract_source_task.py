@@ -20,6 +20,7 @@ from penstock.sdk import (
     OffsetManagerEntry,
     OffsetManagerKey,
     OffsetReader,
+    RecordError,
     RetriableError,
     SchemaAndValue,
     SourceBatch,
@@ -202,6 +203,29 @@ def test_an_error_comes_after_the_records_before_it_and_a_retriable_one_is_no_en
     with pytest.raises(RetriableError):
         eventually(task.poll)
     task.values.append(2)
+    assert taken(task, 1) == [2]
+
+
+def test_behind_a_bad_record_that_is_tolerated_the_iterator_goes_on(task: Any) -> None:
+    """A new pass finds the state that the error has carried, and not the bad record again."""
+    values = [1, "bad", 2]
+
+    def one_pass() -> Iterator[SourceRecord]:
+        entry = OffsetManagerEntry(KEY)
+        entry = task.offset_manager.get_entry(KEY, entry.from_properties) or entry
+        for value in values[entry.record_count :]:
+            entry.increment_record_count()
+            if value == "bad":
+                raise entry.bad_record("no number", b"bad")
+            yield entry.source_record("t", None, SchemaAndValue(None, value))
+
+    task.get_iterator = lambda _: restarting(one_pass)
+    task.start(PROPS, OffsetReader())
+    assert taken(task, 1) == [1]
+    with pytest.raises(RecordError) as raised:
+        eventually(lambda: task.poll() is not None)
+    assert raised.value.data == b"bad"
+    assert raised.value.source_offset == {"recordCount": 2}
     assert taken(task, 1) == [2]
 
 

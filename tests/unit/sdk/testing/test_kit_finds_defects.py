@@ -62,9 +62,19 @@ class Task(SourceTask):
         if not line.isdigit():
             if self.defect == "silent":
                 return None
-            raise (ValueError if self.defect == "foreign error" else RecordError)("no number")
+            raise self.error(number, line)
         ahead = MANY if self.defect == "ahead" else 0
         return SourceRecord(LINES, {"next": number + ahead}, "t", int(line))
+
+    def error(self, number: int, line: str) -> Exception:
+        if self.defect == "foreign error":
+            return ValueError("no number")
+        if self.defect == "stuck":
+            self.next = number - 1
+            return RecordError("no number")
+        self.next = number + 1 if self.defect == "takes one more" else number
+        after = {"next": self.next}
+        return RecordError("no number", source_partition=LINES, source_offset=after)
 
 
 class Connector(SourceConnector):
@@ -135,6 +145,7 @@ FOUND_BY = {
     "test_append_after_restart": ["forgets"],
     "test_append_while_it_runs": ["ends"],
     "test_bad_record_in_the_middle": ["silent", "foreign error", "forgets"],
+    "test_bad_record_passed_over": ["silent", "stuck", "takes one more"],
     "test_stop_while_busy": ["ahead", "forgets"],
     "test_offsets_altered": ["remembers", "ahead"],
     "test_tasks_changed": ["forgets", "ahead"],

@@ -17,7 +17,6 @@ from penstock.sdk import (
     ConfigKey,
     OffsetManagerEntry,
     OffsetManagerKey,
-    RecordError,
     SchemaAndValue,
     SourceCommonConfig,
     SourceConnector,
@@ -90,9 +89,9 @@ class FolderTask(AbstractSourceTask):
             entry = OffsetManagerEntry(key)
             entry = self.offset_manager.get_entry(key, entry.from_properties) or entry
             for line in path.read_text().splitlines()[entry.record_count :]:
-                if not line.isdigit():
-                    raise RecordError(f"{path.name}: {line} is no number")
                 entry.increment_record_count()
+                if not line.isdigit():
+                    raise entry.bad_record(f"{path.name}: {line} is no number", line.encode())
                 yield entry.source_record("t", None, SchemaAndValue(None, int(line)))
 
     def close_resources(self) -> None:

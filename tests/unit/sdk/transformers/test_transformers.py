@@ -369,6 +369,13 @@ def test_what_is_no_csv(data: bytes, why: str) -> None:
         list(transformer("csv").records(io.BytesIO(data), OBJECT))
 
 
+def test_a_column_of_csv_may_be_long() -> None:
+    long = b"x" * 300_000
+    data = io.BytesIO(b"a,b\n1," + long + b"\n2,3\n")
+    found = [r.value.value for r in transformer("csv").records(data, OBJECT)]
+    assert found == [{"a": "1", "b": long.decode()}, {"a": "2", "b": "3"}]
+
+
 def test_csv_without_a_header_and_with_another_delimiter() -> None:
     made = transformer("csv", csv_header="false", csv_delimiter=";")
     found = [r.value.value for r in made.records(io.BytesIO(b'1;"a\nb"\n2;c\n'), OBJECT)]
@@ -458,6 +465,19 @@ def test_parquets_types_become_those_of_records() -> None:
     assert found == {
         "at": at.replace(microsecond=456000), "text": "x", "kind": "k", "small": 200, "items": [1],
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("by_columns", [True, False])
+def test_parquet_that_records_cannot_hold_is_told_with_its_object(by_columns: bool) -> None:
+    numbers = pa.array([1, 1 << 63], pa.uint64())
+    for column in (numbers, pa.array([1], pa.duration("ms"))):
+        out = io.BytesIO()
+        pq.write_table(pa.table({"n": column}), out)
+        made = transformer("parquet")
+        read = made.columns if by_columns else made.records
+        with pytest.raises(ObjectError, match="its rows cannot be records") as raised:
+            list(read(io.BytesIO(out.getvalue()), OBJECT))
+        assert (raised.value.position, OBJECT.name in str(raised.value)) == (0, True)
 
 
 LINE = b'{"n":12345678,"text":"%s"}\n' % (b"x" * 970)
