@@ -13,6 +13,7 @@ from collections.abc import Iterable
 
 from penstock.sql.catalog.source import AVRO, OBJECTS, PSEUDO, WINDOW_BOUNDS, Source
 from penstock.sql.errors import NotSupportedYet
+from penstock.sql.planning.moments import LAST_MOMENT, day_of, moment_of
 from penstock.sql.planning.spark_types import quoted, spark_type, text
 from penstock.sql.statements.kinds import WindowKind
 from penstock.sql.statements.types import ColumnDef, SqlType
@@ -118,7 +119,8 @@ def _value(source: Source) -> str:
     if source.value_format == "DELIMITED":
         fields = ", ".join(f"{quoted(column.name)} STRING" for column in source.values)
         fields = f"{fields}, {CORRUPT} STRING"
-        options = f"map('sep', {text(source.delimiter)}, 'columnNameOfCorruptRecord', '{CORRUPT}')"
+        given = f"'sep', {text(source.delimiter)}, 'columnNameOfCorruptRecord', '{CORRUPT}'"
+        options = f"map({given}, 'escape', '\"')"  # a quote within quotes is written twice
         return f"from_csv(CAST(value AS STRING), {text(fields)}, {options})"
     if len(source.values) > 1:
         raise NotSupportedYet("VALUE_FORMAT 'KAFKA' with more than one column")
@@ -208,9 +210,9 @@ def _from_text(value: str, kind: SqlType) -> str:
     if kind.name == "BYTES":
         return f"try_to_binary({value}, 'base64')"
     if kind.name == "DATE":
-        return f"date_add(DATE'1970-01-01', try_cast({value} AS INT))"
+        return day_of(f"try_cast({value} AS INT)")
     if kind.name == "TIMESTAMP":
-        return f"timestamp_millis(try_cast({value} AS BIGINT))"
+        return moment_of(f"try_cast({value} AS BIGINT)")
     return f"try_cast({value} AS {spark_type(kind)})"
 
 
@@ -234,4 +236,5 @@ def _row_time(source: Source) -> str:
     if column is None:
         return "unix_millis(timestamp)"
     value = _column(source, column)
-    return f"unix_millis({value})" if column.type.name == "TIMESTAMP" else value
+    time = f"unix_millis({value})" if column.type.name == "TIMESTAMP" else value
+    return f"CASE WHEN {time} BETWEEN 0 AND {LAST_MOMENT} THEN {time} END"
