@@ -116,7 +116,7 @@ NUMBERS: dict[str, Template] = {
 }
 
 TIMES: dict[str, Template] = {
-    "CONVERT_TZ": "convert_timezone({1}, {2}, {0})",
+    "CONVERT_TZ": "CAST(convert_timezone({1}, {2}, CAST({0} AS TIMESTAMP_NTZ)) AS TIMESTAMP)",
     "FROM_DAYS": DAY,
     "FROM_UNIXTIME": MOMENT,
     "PARSE_DATE": f"cast({PARSED} as date)",
