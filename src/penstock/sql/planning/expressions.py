@@ -116,6 +116,15 @@ class Expressions:
             return each.operator == "||" or (each.operator == "+" and self._concatenates(each))
         return isinstance(each, ex.Call) and each.name in TEXTS
 
+    def texts_within(self, each: ex.Expression, name: str) -> dict[str, bool]:
+        """As ``texts_of``, of an expression under that name."""
+        found = {name: self.is_text(each)}
+        for path in filter(None, (_path(each), _path(each, full=False))):
+            for known, is_text in self._texts.items():
+                if known.startswith((f"{path}->", f"{path}[]")):
+                    found[name + known.removeprefix(path)] = is_text
+        return found
+
     def _isnull(self, each: ex.IsNull) -> str:
         return f"({self.write(each.operand)} IS {_not(each.negated)}NULL)"
 

@@ -111,7 +111,7 @@ class _Planner:
         found: dict[str, bool] = {}
         for number, item in enumerate(query.items):
             if not isinstance(item.expression, ex.Star):
-                found[_name(item, number)] = writer.is_text(item.expression)
+                found |= writer.texts_within(item.expression, _name(item, number))
                 continue
             for each in relations:
                 before = f"{self._alias(each)}_" if query.joins else ""

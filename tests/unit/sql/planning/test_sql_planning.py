@@ -63,6 +63,8 @@ TEXTS = (
         ("m['a'] + 1", "try_add"),
         ("CASE WHEN TRUE THEN t.x END + t.x", "concat"),
         ("(SELECT a + b FROM (SELECT t.x AS a, UCASE(t.x) AS b FROM t))", "concat"),
+        ("(SELECT p->y + p->y FROM (SELECT o AS p FROM t))", "concat"),
+        ("(SELECT s.p->z + 1 FROM (SELECT t.o AS p FROM t) s)", "try_add"),
         ("(SELECT t_x + t_x FROM (SELECT * FROM n JOIN t ON n.k = t.id))", "concat"),
         ("(SELECT n_x + 1 FROM (SELECT * FROM n JOIN t ON n.k = t.id))", "try_add"),
     ],
