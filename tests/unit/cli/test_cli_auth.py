@@ -112,6 +112,32 @@ def test_the_environments_token(
     assert "Ask someone with that role to do it" in refused.err
 
 
+@pytest.mark.parametrize("between", [".", ":"], ids=["bearer", "basic"])
+def test_sql_speaks_to_any_worker_over_tls_with_credentials(
+    run: Run,
+    guarded: tuple[RestServer, Protection, Path],
+    herder: Mock,
+    monkeypatch: pytest.MonkeyPatch,
+    between: str,
+) -> None:
+    server, _, certificate = guarded
+    herder.connectors.return_value = ["c"]
+
+    def typed(statement: str) -> Any:
+        return run("sql", "--connect-url", server.url, "-e", statement)
+
+    assert "certificate" in typed("SHOW CONNECTOR PLUGINS;").err, "whom it does not trust"
+    monkeypatch.setenv("PENSTOCK_CA_FILE", str(certificate))
+    assert typed("SHOW CONNECTOR PLUGINS;").code == 1, "who it is, is not told"
+    monkeypatch.setenv("PENSTOCK_TOKEN", f"ann{between}{SECRET}")
+    shown = typed("SHOW CONNECTOR PLUGINS;")
+    assert (shown.code, shown.err) == (0, "")
+    refused = typed("STOP CONNECTOR c;")
+    assert refused.code == 1
+    assert SECRET not in refused.out + refused.err
+    assert "ann has the role read" in refused.err
+
+
 def test_the_users_own_worker_is_open_to_its_commands(
     run: Run, guarded: tuple[RestServer, Protection, Path], herder: Mock
 ) -> None:

@@ -159,6 +159,8 @@ FIXED = {
     "spark.python.daemon.module": "penstock.engine.daemon",
     "spark.python.worker.reuse": "true",
     "spark.scheduler.mode": "FAIR",
+    # Spark would put variables of the worker's environment into any ${env:…} of a query.
+    "spark.sql.variable.substitute": "false",
 }
 
 

@@ -7,9 +7,11 @@ time the stream is read to its end is applied then, whatever its time, as Kafka 
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Context, Decimal
 
 import orjson
 import pyarrow as pa
@@ -25,6 +27,8 @@ from penstock.sql.persistent.table_store import TableRow, TableStore, Writing
 log = logging.getLogger(__name__)
 
 Ends = Mapping[int, int]
+ENOUGH = Context(prec=100)
+"""More digits than a DECIMAL or a DOUBLE has."""
 
 
 @dataclass(frozen=True)
@@ -92,9 +96,25 @@ def canonical(raw: bytes) -> bytes:
         value = orjson.loads(raw)
     except orjson.JSONDecodeError:
         return raw
+    if _has_floats(value):
+        value = json.loads(raw, parse_float=Decimal, parse_int=Decimal)
     if isinstance(value, dict) and value.keys() == {"schema", "payload"}:
         value = value["payload"]
-    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    return orjson.dumps(value, default=_shortest, option=orjson.OPT_SORT_KEYS)
+
+
+def _has_floats(value: object) -> bool:
+    """Whether it has a number that may have had more digits."""
+    if isinstance(value, dict | list):
+        return any(map(_has_floats, value.values() if isinstance(value, dict) else value))
+    return isinstance(value, float)
+
+
+def _shortest(number: Decimal) -> int | str:
+    """Equal for equal numbers, and as whole ones are without fractions beside them."""
+    plain = ENOUGH.normalize(number)
+    is_small = plain == plain.to_integral_value() and abs(plain) < 1 << 63
+    return int(plain) if is_small else str(plain)
 
 
 def _rows(batch: pa.RecordBatch, partition: int) -> Iterator[TableRow]:

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 
 from penstock.sql.catalog.source import AVRO, OBJECTS, PSEUDO, WINDOW_BOUNDS, Source
 from penstock.sql.errors import NotSupportedYet
+from penstock.sql.planning.moments import LAST_MOMENT, day_of, moment_of
 from penstock.sql.planning.spark_types import quoted, spark_type, text
 from penstock.sql.statements.kinds import WindowKind
 from penstock.sql.statements.types import ColumnDef, SqlType
@@ -64,7 +65,36 @@ def _prepared(source: Source, records: str) -> str:
     if not source.has_objects:
         return records
     value = VALUE_TEXT if source.value_format == AVRO else "value"
-    return f"(SELECT *, from_json(CAST({value} AS STRING), {MAP}) AS w FROM {records})"
+    whole = _map_of(f"CAST({value} AS STRING)", exact=_is_exact(source))
+    return f"(SELECT *, {whole} AS w FROM {records})"
+
+
+def _is_exact(source: Source) -> bool:
+    return any(_has_decimals(column.type) for column in source.values)
+
+
+def _has_decimals(kind: SqlType) -> bool:
+    inside = [*kind.arguments, *(each for _, each in kind.fields)]
+    return kind.name == "DECIMAL" or any(map(_has_decimals, inside))
+
+
+def _map_of(json: str, *, exact: bool) -> str:
+    """An object as a map from name to text.
+
+    ``exact``: Spark reads a number as a DOUBLE before it gives its text, unless it is a VARIANT,
+    which takes longer.
+    """
+    if not exact:
+        return f"from_json({json}, {MAP})"
+    read = f"from_json({json}, 'map<string,variant>')"
+    return f"transform_values({read}, (n, each) -> CAST(each AS STRING))"
+
+
+def _list_of(json: str, *, exact: bool) -> str:
+    """A list of texts; see above."""
+    if not exact:
+        return f"from_json({json}, 'array<string>')"
+    return f"transform(from_json({json}, 'array<variant>'), each -> CAST(each AS STRING))"
 
 
 def text_columns(source: Source) -> list[str]:
@@ -112,26 +142,27 @@ def _records(source: Source, raw: str, *, latest: bool) -> str:
 def _value(source: Source) -> str:
     """The value before it is taken apart."""
     if source.value_format == "JSON":
-        return _without_schema("w")
+        return _without_schema("w", exact=_is_exact(source))
     if source.value_format == AVRO:
         return "w"
     if source.value_format == "DELIMITED":
         fields = ", ".join(f"{quoted(column.name)} STRING" for column in source.values)
         fields = f"{fields}, {CORRUPT} STRING"
-        options = f"map('sep', {text(source.delimiter)}, 'columnNameOfCorruptRecord', '{CORRUPT}')"
+        given = f"'sep', {text(source.delimiter)}, 'columnNameOfCorruptRecord', '{CORRUPT}'"
+        options = f"map({given}, 'escape', '\"')"  # a quote within quotes is written twice
         return f"from_csv(CAST(value AS STRING), {text(fields)}, {options})"
     if len(source.values) > 1:
         raise NotSupportedYet("VALUE_FORMAT 'KAFKA' with more than one column")
     return "value"
 
 
-def object_of(json: str) -> str:
+def object_of(json: str, *, exact: bool = False) -> str:
     """A JSON object as a map; of one with its schema, the payload."""
-    return _without_schema(f"from_json({json}, {MAP})")
+    return _without_schema(_map_of(json, exact=exact), exact=exact)
 
 
-def _without_schema(whole: str) -> str:
-    payload = f"from_json({whole}['payload'], {MAP})"
+def _without_schema(whole: str, *, exact: bool) -> str:
+    payload = _map_of(f"{whole}['payload']", exact=exact)
     enveloped = f"size({whole}) = 2 AND map_contains_key({whole}, 'schema')"
     return (
         f"CASE WHEN {enveloped} AND map_contains_key({whole}, 'payload') THEN {payload} "
@@ -170,7 +201,8 @@ def _key_column(source: Source, column: ColumnDef) -> str:
     if len(source.keys) > 1:
         if source.key_format not in OBJECTS:
             raise NotSupportedYet(f"KEY_FORMAT '{source.key_format}' with more than one column")
-        return from_json(field_of(object_of("k"), column.name), column.type)
+        whole = object_of("k", exact=_has_decimals(column.type))
+        return from_json(field_of(whole, column.name), column.type)
     if source.key_format == "KAFKA":
         return from_kafka("key", column.type)
     if source.key_format == "DELIMITED":
@@ -187,18 +219,19 @@ def field_of(json_map: str, name: str) -> str:
 
 def from_json(json: str, kind: SqlType) -> str:
     """A value out of the JSON text of a field; the text of a JSON string has no quotes."""
+    exact = _has_decimals(kind)
     if kind.name == "STRUCT":
         fields = (f"{text(n)}, {from_json(field_of('s', n), each)}" for n, each in kind.fields)
         made = f"named_struct({', '.join(fields)})"
         # A lambda names the parsed object, so that it is written out once and not per field.
-        parsed = f"transform(array(from_json({json}, {MAP})), s -> {made})"
+        parsed = f"transform(array({_map_of(json, exact=exact)}), s -> {made})"
         return f"CASE WHEN from_json({json}, {MAP}) IS NOT NULL THEN {parsed}[0] END"
     if kind.name == "ARRAY":
         inner = from_json("x", kind.arguments[0])
-        return f"transform(from_json({json}, 'array<string>'), x -> {inner})"
+        return f"transform({_list_of(json, exact=exact)}, x -> {inner})"
     if kind.name == "MAP":
         inner = from_json("w", kind.arguments[1])
-        return f"transform_values(from_json({json}, {MAP}), (n, w) -> {inner})"
+        return f"transform_values({_map_of(json, exact=exact)}, (n, w) -> {inner})"
     return _from_text(json, kind)
 
 
@@ -208,9 +241,9 @@ def _from_text(value: str, kind: SqlType) -> str:
     if kind.name == "BYTES":
         return f"try_to_binary({value}, 'base64')"
     if kind.name == "DATE":
-        return f"date_add(DATE'1970-01-01', try_cast({value} AS INT))"
+        return day_of(f"try_cast({value} AS INT)")
     if kind.name == "TIMESTAMP":
-        return f"timestamp_millis(try_cast({value} AS BIGINT))"
+        return moment_of(f"try_cast({value} AS BIGINT)")
     return f"try_cast({value} AS {spark_type(kind)})"
 
 
@@ -234,4 +267,5 @@ def _row_time(source: Source) -> str:
     if column is None:
         return "unix_millis(timestamp)"
     value = _column(source, column)
-    return f"unix_millis({value})" if column.type.name == "TIMESTAMP" else value
+    time = f"unix_millis({value})" if column.type.name == "TIMESTAMP" else value
+    return f"CASE WHEN {time} BETWEEN 0 AND {LAST_MOMENT} THEN {time} END"

@@ -61,9 +61,9 @@ def key_of(cells: Sequence[Cell], form: str) -> str:
 def _joint_key(cells: Sequence[Cell], form: str) -> str:
     if form not in OBJECTS:
         raise NotSupportedYet(f"KEY_FORMAT '{form}' with more than one column")
-    given = ", ".join(cell.written for cell in cells)
+    given = " OR ".join(f"{cell.written} IS NOT NULL" for cell in cells)
     encoded = f"to_json({_struct(cells)}, {JSON_OPTIONS})"
-    return f"CAST(CASE WHEN coalesce({given}) IS NOT NULL THEN {encoded} END AS BINARY)"
+    return f"CAST(CASE WHEN {given} THEN {encoded} END AS BINARY)"
 
 
 def _json_key(cell: Cell) -> str:

@@ -7,6 +7,8 @@ they are such as no user has.
 
 from __future__ import annotations
 
+from penstock.sql.planning.moments import day_of, moment_of
+
 Template = str | tuple[str, ...]
 
 EARTH_KM = 6371
@@ -16,6 +18,7 @@ DISTANCE = (
     f"asin(sqrt({HALVES[0]} + cos(radians({{0}})) * cos(radians({{2}})) * {HALVES[1]})))"
 )
 MILES = "(CASE WHEN upper({4}) LIKE 'MI%' THEN 0.621371192 ELSE 1 END)"
+DAY, MOMENT = day_of("{0}"), moment_of("{0}")
 MASKING = "'X', 'x', 'n', '-'"
 TO_BYTES = (
     "CASE lower({1}) WHEN 'hex' THEN unhex({0}) WHEN 'base64' THEN try_to_binary({0}, 'base64') "
@@ -32,7 +35,7 @@ PORT = "regexp_extract(try_parse_url({0}, 'AUTHORITY'), ':([0-9]+)$', 1)"
 TEXTS: dict[str, Template] = {
     "CONCAT": "concat({*})",
     "CONCAT_WS": "concat_ws({*})",
-    "DATETOSTRING": "date_format(date_add(DATE'1970-01-01', {0}), {1})",
+    "DATETOSTRING": f"date_format({DAY}, {{1}})",
     "ELT": "elt({*})",
     "ENCODE": ENCODE,
     "EXTRACTJSONFIELD": "get_json_object({0}, {1})",
@@ -55,16 +58,16 @@ TEXTS: dict[str, Template] = {
         f"concat(left({{0}}, length({{0}}) - {{1}}), mask(right({{0}}, {{1}}), {MASKING}))"
     ),
     "REGEXP_EXTRACT": (
-        "regexp_extract({1}, {0}, 0)",
-        "regexp_extract({1}, {0}, {2})",
+        "CASE WHEN regexp_like({1}, {0}) THEN regexp_extract({1}, {0}, 0) END",
+        "CASE WHEN regexp_like({1}, {0}) THEN regexp_extract({1}, {0}, {2}) END",
     ),
     "REGEXP_REPLACE": "regexp_replace({0}, {1}, {2})",
     "REPLACE": "replace({0}, {1}, {2})",
     "RPAD": "rpad({0}, {1}, {2})",
     "SUBSTRING": ("substring({0}, {1})", "substring({0}, {1}, {2})"),
     "TIMESTAMPTOSTRING": (
-        "date_format(timestamp_millis({0}), {1})",
-        "date_format(from_utc_timestamp(timestamp_millis({0}), {2}), {1})",
+        f"date_format({MOMENT}, {{1}})",
+        f"date_format(from_utc_timestamp({MOMENT}, {{2}}), {{1}})",
     ),
     "TO_JSON_STRING": "substring(to_json(array({0})), 2, length(to_json(array({0}))) - 2)",
     "TRIM": "trim({0})",
@@ -113,9 +116,9 @@ NUMBERS: dict[str, Template] = {
 }
 
 TIMES: dict[str, Template] = {
-    "CONVERT_TZ": "convert_timezone({1}, {2}, {0})",
-    "FROM_DAYS": "date_add(DATE'1970-01-01', {0})",
-    "FROM_UNIXTIME": "timestamp_millis({0})",
+    "CONVERT_TZ": "CAST(convert_timezone({1}, {2}, CAST({0} AS TIMESTAMP_NTZ)) AS TIMESTAMP)",
+    "FROM_DAYS": DAY,
+    "FROM_UNIXTIME": MOMENT,
     "PARSE_DATE": f"cast({PARSED} as date)",
     "PARSE_TIMESTAMP": (PARSED, f"to_utc_timestamp({PARSED}, {{2}})"),
     "STRINGTODATE": f"unix_date(cast({PARSED} as date))",
@@ -134,7 +137,7 @@ WHOLES: dict[str, Template] = {
     "ARRAY_EXCEPT": "array_except({0}, {1})",
     "ARRAY_INTERSECT": "array_intersect({0}, {1})",
     "ARRAY_JOIN": "array_join({0}, {1})",
-    "ARRAY_LENGTH": "size({0})",
+    "ARRAY_LENGTH": "array_size({0})",
     "ARRAY_MAX": "array_max({0})",
     "ARRAY_MIN": "array_min({0})",
     "ARRAY_REMOVE": "array_remove({0}, {1})",
@@ -199,5 +202,15 @@ MOVING = {
 }
 """Those whose arguments are a unit, a number and a time, by what they give."""
 UNITS = ("YEARS", "MONTHS", "WEEKS", "DAYS", "HOURS", "MINUTES", "SECONDS")
-FAILING = {"PARSE_DATE", "PARSE_TIMESTAMP", "STRINGTODATE", "STRINGTOTIMESTAMP", *MOVING}
+FAILING = {
+    "DATETOSTRING",
+    "FROM_DAYS",
+    "FROM_UNIXTIME",
+    "PARSE_DATE",
+    "PARSE_TIMESTAMP",
+    "STRINGTODATE",
+    "STRINGTOTIMESTAMP",
+    "TIMESTAMPTOSTRING",
+    *MOVING,
+}
 """Those that give NULL for what cannot be computed."""

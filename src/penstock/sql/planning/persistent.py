@@ -19,7 +19,7 @@ from penstock.sql.planning.aggregates import (
     is_bound,
     refuse_unless_groupable,
 )
-from penstock.sql.planning.expressions import Expressions, with_parts
+from penstock.sql.planning.expressions import Expressions, texts_of, with_parts
 from penstock.sql.planning.joins import (
     LEFT,
     RIGHT,
@@ -130,9 +130,10 @@ class _Planner:
                 raise NotSupportedYet(f"the windowed table {source.name} in a persistent query")
         self._used: set[tuple[str, str]] = set()
         self._texts = {
-            f"{side}.{column.name}": column.type.name == "VARCHAR"
+            name: is_text
             for side, source in self._sources.items()
             for column in source.columns
+            for name, is_text in texts_of(f"{side}.{column.name}", column.type).items()
         }
         self._writer = Expressions(self._texts, _no_query)
         self._write = self._writer.write

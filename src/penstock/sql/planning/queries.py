@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from penstock.sql.catalog.source import WINDOW_BOUNDS, Source
 from penstock.sql.errors import NotSupportedYet, StatementError, nearest
-from penstock.sql.planning.expressions import Expressions, children, is_aggregate
+from penstock.sql.planning.expressions import Expressions, children, is_aggregate, texts_of
 from penstock.sql.planning.spark_types import quoted
 from penstock.sql.statements import expressions as ex
 from penstock.sql.statements.queries import Item, Join, Query, Relation
@@ -61,7 +61,7 @@ class _Planner:
         relations = [query.relation, *(join.relation for join in query.joins)]
         sources = {self._alias(each): self._source(each) for each in relations}
         self._check_columns(query, sources)
-        writer = Expressions(_texts(sources), self.write)
+        writer = Expressions(self._texts(relations), self.write)
         items = ", ".join(self._items(query, sources, writer))
         used = None if any(map(_has_star, query.items)) else {c.name for c in _columns_of(query)}
         return " ".join(
@@ -86,6 +86,37 @@ class _Planner:
 
     def _source(self, relation: Relation) -> Source | None:
         return self._find(relation.source) if isinstance(relation.source, str) else None
+
+    def _texts(self, relations: Sequence[Relation]) -> dict[str, bool]:
+        """Which columns hold text: by their names, and by those with their relation's."""
+        found: dict[str, bool] = {}
+        for relation in relations:
+            own = self._texts_within(relation)
+            found |= own
+            found |= {f"{self._alias(relation)}.{name}": text for name, text in own.items()}
+        return found
+
+    def _texts_within(self, relation: Relation) -> dict[str, bool]:
+        if isinstance(relation.source, Query):
+            return self._texts_out(relation.source)
+        found: dict[str, bool] = {}
+        for column in self._find(relation.source).columns:
+            found |= texts_of(column.name, column.type)
+        return found
+
+    def _texts_out(self, query: Query) -> dict[str, bool]:
+        """Of what a query gives."""
+        relations = [query.relation, *(join.relation for join in query.joins)]
+        writer = Expressions(self._texts(relations), self.write)
+        found: dict[str, bool] = {}
+        for number, item in enumerate(query.items):
+            if not isinstance(item.expression, ex.Star):
+                found |= writer.texts_within(item.expression, _name(item, number))
+                continue
+            for each in relations:
+                before = f"{self._alias(each)}_" if query.joins else ""
+                found |= {f"{before}{n}": text for n, text in self._texts_within(each).items()}
+        return found
 
     def _relation(self, relation: Relation, used: set[str] | None) -> str:
         """``used`` are names of columns; None for all."""
@@ -168,15 +199,6 @@ def _shown(source: Source) -> list[str]:
         return names
     keys = [column.name for column in source.keys]
     return [*keys, *WINDOW_BOUNDS, *(name for name in names if name not in keys)]
-
-
-def _texts(sources: Mapping[str, Source | None]) -> dict[str, bool]:
-    return {
-        column.name: column.type.name == "VARCHAR"
-        for source in sources.values()
-        if source is not None
-        for column in source.columns
-    }
 
 
 def _columns_of(query: Query) -> list[ex.Column]:

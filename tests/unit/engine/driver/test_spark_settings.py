@@ -45,6 +45,10 @@ def test_what_the_protocol_rests_on_cannot_be_overridden(tmp_path: Path, key: st
     assert FIXED["spark.speculation"] == "false"
 
 
+def test_a_query_gets_no_variable_of_the_environment(tmp_path: Path) -> None:
+    assert conf(tmp_path)["spark.sql.variable.substitute"] == "false"
+
+
 @pytest.mark.parametrize(
     "key",
     [

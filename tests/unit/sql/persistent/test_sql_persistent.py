@@ -161,6 +161,16 @@ def test_json_keys_have_one_form() -> None:
     assert canonical(b"no JSON") == b"no JSON"
 
 
+def test_numbers_in_json_keys_are_compared_by_all_their_digits() -> None:
+    for one, other in ((b"5", b"5.00"), (b"1.50", b"1.5"), (b"100000", b"1.0E5")):
+        assert canonical(one) == canonical(other)
+    assert canonical(b'{"a": 1, "b": 2.50}') == canonical(b'{"b": 2.5, "a": 1.0}')
+    whole = b"12345678901234567890123456789012345678"
+    assert canonical(whole) != canonical(whole[:-1] + b"9")
+    assert canonical(b"0." + whole) != canonical(b"0." + whole[:-1] + b"9")
+    assert canonical(b"9007199254740993") != canonical(b"9007199254740992.0")
+
+
 def test_a_table_that_nobody_uses_any_more_is_deleted(tmp_path: Path) -> None:
     old, fresh = (tmp_path / name / "0" for name in ("old", "fresh"))
     for folder in (old, fresh):

@@ -43,3 +43,38 @@ def test_what_could_fail_is_asked_for_in_forms_that_give_null() -> None:
         "avg",
     ):
         assert f"try_{form}(" in text
+
+
+NUMBERS = "CREATE STREAM n (k VARCHAR KEY, x INT) WITH (kafka_topic='n')"
+TEXTS = (
+    "CREATE TABLE t (id VARCHAR PRIMARY KEY, x VARCHAR, o STRUCT<y VARCHAR, z INT>, "
+    "l ARRAY<VARCHAR>, m MAP<VARCHAR, INT>) WITH (kafka_topic='t')"
+)
+
+
+@pytest.mark.parametrize(
+    ("item", "form"),
+    [
+        ("n.x + 1", "try_add"),
+        ("t.x + t.x", "concat"),
+        ("o->y + o->y", "concat"),
+        ("o->z + 1", "try_add"),
+        ("l[1] + l[2]", "concat"),
+        ("m['a'] + 1", "try_add"),
+        ("CASE WHEN TRUE THEN t.x END + t.x", "concat"),
+        ("(SELECT a + b FROM (SELECT t.x AS a, UCASE(t.x) AS b FROM t))", "concat"),
+        ("(SELECT p->y + p->y FROM (SELECT o AS p FROM t))", "concat"),
+        ("(SELECT s.p->z + 1 FROM (SELECT t.o AS p FROM t) s)", "try_add"),
+        ("(SELECT t_x + t_x FROM (SELECT * FROM n JOIN t ON n.k = t.id))", "concat"),
+        ("(SELECT n_x + 1 FROM (SELECT * FROM n JOIN t ON n.k = t.id))", "try_add"),
+    ],
+)
+def test_plus_joins_what_is_text_and_adds_what_is_not(item: str, form: str) -> None:
+    sources = [{"declare": each, "records": []} for each in (NUMBERS, TEXTS)]
+    sql = f"SELECT {item} FROM n JOIN t ON n.k = t.id"  # noqa: S608 - what is tested
+    chosen = {each for each in ("try_add(", "concat(") if each in plan_of_sources(sources, sql)}
+    assert chosen == {f"{form}("}
+
+
+def plan_of_sources(sources: list[dict[str, Any]], sql: str) -> str:
+    return plan_of({"sources": sources, "sql": sql}).text
