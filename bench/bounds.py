@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 _TRICKLE = (
-    "The task's pause between polls, 50 ms that grow to 250 ms where many leases share a process, "
-    "then a transaction's two round trips. Kafka Connect's task waits for a second whenever it "
-    "has found nothing."
+    "A transaction's round trips, one after the other: the system tells of changed files, so that "
+    "no poll is waited for. Of the processor time about half is the Kafka client's: each "
+    "connector has a producer with threads of its own, and each record is a transaction, some six "
+    "requests where Kafka Connect as it comes has one. Its task waits for a second whenever it has "
+    "found nothing."
 )
 _SINKS = "A fetch that waits at the broker, then the writing of a line; the commit comes after it."
 
@@ -59,10 +61,10 @@ BOUNDS: dict[str, str] = {
     "whole objects are uploaded: their offsets are committed after that. Then JSON and CSV "
     "are bound by the making of their texts, Avro by its writer, which takes a row at a time "
     "and more than half of the time. Records with headers are fetched one by one beside it.",
-    "latency-active": "The task's pause of at most 50 ms between polls, then a transaction's two "
-    "round trips. Kafka Connect's task waits for a second whenever it has found nothing.",
-    "latency-idle": "At most 0.5 s until the file is looked at. What follows, a message to the "
-    "carrier, producer and commit, is some tens of milliseconds.",
+    "latency-active": "A transaction's round trips: the system tells of changed files, so that no "
+    "poll is waited for. Kafka Connect's task waits for a second whenever it has found nothing.",
+    "latency-idle": "The file's change brings about a look; then come a message to the carrier, "
+    "the start of a lease there, and a commit.",
     "trickle-20": _TRICKLE,
     "trickle-100": _TRICKLE,
     "trickle-500": _TRICKLE,

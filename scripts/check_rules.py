@@ -20,6 +20,7 @@ from scripts.mutations import ROOT, edited_source
 
 RULES = "tests/integration/rules/"
 FRAMES = "../frames/test_frame_rules.py::"
+FLEET = "../../unit/engine/carriers/test_fleet.py::"
 
 
 @dataclass(frozen=True)
@@ -141,6 +142,14 @@ MUTATIONS = (
         "            self._engine.fleet.condemn(lease)\n\n    def waiting",
         "            pass\n\n    def waiting",
         "test_rule_8_crashes_and_hangs.py::test_a_task_that_hangs",
+    ),
+    Mutation(
+        "8c",
+        "a task goes on while the process that was given up may still write",
+        "engine/carriers/fleet.py",
+        "                self._ghosts.add(ticket.lease, ticket.task, carrier)\n            tasks",
+        "            tasks",
+        FLEET + "test_the_next_lease_of_a_task_waits_until_the_process_of_the_last_has_ended",
     ),
     Mutation(
         "9",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from functools import partial
 from pathlib import Path
 
@@ -12,8 +13,9 @@ from clusters import Streams
 from free_ports import free_port
 from own_cluster import own_topics
 from penstock.embedded import EmbeddedBroker, Java
+from penstock.engine.carriers.carrier import Cause
 from spark_cluster import SparkCluster, spark_cluster
-from topics import Topics
+from topics import Topics, numbers_of
 from waiting import eventually
 from worker_process import WorkerProcess
 
@@ -23,6 +25,19 @@ DYNAMIC = {
     "spark.dynamicAllocation.shuffleTracking.enabled": "true",
     "spark.dynamicAllocation.maxExecutors": "8",
     "spark.executor.cores": "1",
+}
+DECOMMISSIONING = {
+    "spark.executor.cores": "2",
+    "spark.cores.max": "4",
+    "spark.decommission.enabled": "true",
+    "spark.executor.decommission.forceKillTimeout": "2s",
+}
+FIFTY = set(range(50))
+TRICKLE = {
+    "connector.class": "ScriptedSource",
+    "count": "1000000",
+    "batch": "1",
+    "pause.ms": "500",
 }
 
 
@@ -52,6 +67,54 @@ def test_executors_die_and_nothing_is_lost_or_repeated(
             assert {entry["status"]["connector"]["state"] for entry in states} == {"RUNNING"}
         finally:
             worker.close()
+
+
+@pytest.mark.heavy
+@pytest.mark.crowd
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGPWR])
+def test_fifty_leases_go_on_in_another_executor(
+    tmp_path: Path,
+    broker: EmbeddedBroker,
+    java: Java,
+    topics: Topics,
+    name: str,
+    how: signal.Signals,
+) -> None:
+    """Theirs is killed, or decommissioned by the signal for that: no task is blamed."""
+    topics.create(name)
+    with spark_cluster(tmp_path, java) as spark:
+        worker = _worker(tmp_path, broker, spark.address, name, **DECOMMISSIONING)
+        try:
+            worker.start()
+            worker.client.create(name, {**TRICKLE, "topic": name, "tasks.max": str(len(FIFTY))})
+            eventually(lambda: _moving(topics, name) == FIFTY, within=180, what="all", every=0.5)
+            carrier = _carrier(spark)
+            (executor,) = (e for e in spark.executors() if e in carrier.parents())
+            executor.send_signal(how)
+            eventually(
+                lambda: _moving(topics, name, but_in=carrier.pid) == FIFTY,
+                within=60,
+                what="all in another process",
+                every=0.5,
+            )
+            assert str(Cause.CRASHED) not in worker.log()
+            states = [task["state"] for task in worker.client.status(name)["tasks"]]
+            assert states == ["RUNNING"] * len(FIFTY)
+            worker.client.stop(name)
+            values = topics.values(name)
+            for task in FIFTY:
+                numbers = numbers_of(values, task)
+                assert numbers == list(range(len(numbers))), task
+        finally:
+            worker.close()
+
+
+def _moving(topics: Topics, name: str, *, but_in: int = 0) -> set[int]:
+    """The tasks of which records have come, from other processes than that one."""
+    messages = topics.messages(name)
+    return {
+        int((m.value() or b"").split(b":")[0]) for m in messages if int(m.key() or b"0") != but_in
+    }
 
 
 @pytest.mark.heavy

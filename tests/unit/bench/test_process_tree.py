@@ -63,7 +63,7 @@ def test_what_an_ended_child_has_used_stays_counted():
         eventually(lambda: len(processes(parent.pid)) == 1)
         meter.look()
         of_parent = cpu_seconds(psutil.Process(parent.pid))
-        assert used <= round(meter.seconds, 6) <= round(used + of_parent, 6)
+        assert round(used, 6) <= round(meter.seconds, 6) <= round(used + of_parent, 6)
         parent.kill()
 
 

@@ -13,6 +13,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from penstock.engine.carriers.control_groups import MINE, ROOT, groups, memory_here
+
 MOST_LEASES = 400
 """With more, Python's lock would be what they wait for."""
 FEWEST = 1
@@ -22,6 +24,8 @@ HANDLES_SPARED, THREADS_SPARED = 128, 32
 BYTES_SPARED = 512 << 20
 """What a process takes without leases, and what its clients may buffer together."""
 BYTES_OF_LEASE = 5 << 19
+USUAL_LEAST = 1 << 30
+"""With less, hardly any leases would share a process."""
 COUNTED_SECONDS = 10.0
 """How long a count of all processes of the user counts."""
 
@@ -82,26 +86,15 @@ class ProcessLimits:
         return max(0, limit - self._users_threads)
 
 
-def threads_left_in_group(
-    mine: Path = Path("/proc/self/cgroup"), root: Path = Path("/sys/fs/cgroup")
-) -> float:
+def usual_memory(mine: Path = MINE, root: Path = ROOT) -> int:
+    """The memory limit of a carrier by default: half of what there is. Beyond its own limit a
+    container would be ended whole, and what ended it would not be known."""
+    return max(USUAL_LEAST, memory_here(mine, root) // 2)
+
+
+def threads_left_in_group(mine: Path = MINE, root: Path = ROOT) -> float:
     """How many more threads the control groups of this process allow; infinite without any."""
-    try:
-        lines = mine.read_text().splitlines()
-    except OSError:
-        return math.inf
-    return min((_left_below(root, line) for line in lines), default=math.inf)
-
-
-def _left_below(root: Path, line: str) -> float:
-    """Of the group in one line, and those that it is in."""
-    _, controllers, path = line.split(":", 2)
-    if controllers and "pids" not in controllers.split(","):
-        return math.inf
-    base = root / "pids" if controllers else root
-    group = base / path.lstrip("/")
-    groups = [group, *(above for above in group.parents if above.is_relative_to(base))]
-    return min(map(_left_in, groups))
+    return min(map(_left_in, groups("pids", mine, root)), default=math.inf)
 
 
 def _left_in(group: Path) -> float:

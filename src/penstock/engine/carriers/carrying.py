@@ -48,7 +48,7 @@ def _attempted_before() -> bool:
 def carried(summons: Summons) -> str:
     """Run the carrier to its end."""
     made: list[Holdings] = []
-    told, limits = Told(), ProcessLimits(summons.most_bytes)
+    told, limits = Told(), ProcessLimits(summons.memory_limit)
 
     def extras() -> Message:
         most = most_leases(limits.now(), summons.brokers)

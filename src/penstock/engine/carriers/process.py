@@ -19,6 +19,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from penstock.engine.carriers.capacity import usual_memory
 from penstock.engine.carriers.channel import Channel
 from penstock.engine.carriers.frames import Message, Stream, tuned
 from penstock.engine.carriers.handshake import Dismissed, Identity, introduce
@@ -55,10 +56,15 @@ class Summons:
     patience: Patience = Patience()
     certificate: str = ""
     """The worker's, beyond one machine: the connection is then encrypted."""
-    most_bytes: int = 0
-    """Memory beyond which the process ends itself; 0 for no limit."""
+    most_bytes: int | None = 0
+    """Memory beyond which the process ends itself; 0 for no limit, None for the usual one."""
     brokers: int = 1
     """How many brokers its clients connect to."""
+
+    @property
+    def memory_limit(self) -> int:
+        """``most_bytes``; the usual limit is that of the machine where this is called."""
+        return usual_memory() if self.most_bytes is None else self.most_bytes
 
 
 class CarrierProcess:
@@ -77,6 +83,7 @@ class CarrierProcess:
     ) -> None:
         self._summons = summons
         self._encrypt = encrypt
+        self._most_bytes = summons.memory_limit
         self._extras = extras
         self._heed = heed
         self._memory = memory
@@ -161,8 +168,8 @@ class CarrierProcess:
             if self._holdings.unanswered() > self._summons.patience.unanswered:
                 log.warning("the worker no longer answers; ending all leases uncommitted")
                 self._orphan()
-            elif 0 < self._summons.most_bytes < self._memory():
-                self._exit_with(f"it used more than {self._summons.most_bytes >> 20} MB of memory")
+            elif 0 < self._most_bytes < self._memory():
+                self._exit_with(f"it used more than {self._most_bytes >> 20} MB of memory")
         self._exit_if_stuck()
 
     def _exit_if_stuck(self) -> None:

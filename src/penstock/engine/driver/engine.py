@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import psutil
-
 from penstock.engine.carriers.carrier import Cause, Listener
 from penstock.engine.carriers.fleet import Fleet
 from penstock.engine.carriers.frames import Message
@@ -37,10 +35,11 @@ class Engine:
         While it is ``expecting`` leases, a carrier stays, unless it would keep others from the
         only slot, or an executor of a cluster.
 
-        ``carrier_bytes`` is the memory limit of a carrier, 0 for none; None: half of the machine's.
+        ``carrier_bytes`` is the memory limit of a carrier, 0 for none; None: half of what there is
+        where it runs.
         On more ``brokers`` fewer leases share a carrier, since their clients take more.
         """
-        self._carrier_bytes = half_of_memory() if carrier_bytes is None else carrier_bytes
+        self._carrier_bytes = carrier_bytes
         self._brokers = brokers
         self.session = session
         self._standing = standing
@@ -88,11 +87,6 @@ class Engine:
 
 def _never() -> bool:
     return False
-
-
-def half_of_memory() -> int:
-    """Bytes: half of what this machine has."""
-    return psutil.virtual_memory().total // 2
 
 
 def _hub(settings: SparkSettings) -> tuple[Hub, str]:

@@ -82,9 +82,10 @@ class FileEvents:
         poll, unused = select.poll(), 0
         poll.register(descriptor, select.POLLIN)
         while unused < UNUSED_ROUNDS or not self._end(descriptor):
-            if poll.poll(PAUSE_MILLISECONDS):
+            heard = bool(poll.poll(PAUSE_MILLISECONDS))
+            if heard:
                 self._ring(_watches(os.read(descriptor, MANY)))
-            unused = 0 if self._armed else unused + 1
+            unused = 0 if heard or self._armed else unused + 1
 
     def _end(self, descriptor: int) -> bool:
         with self._lock:

@@ -91,8 +91,8 @@ WORKER = ConfigDef(
         Type.LONG,
         default=None,
         validator=at_least(0),
-        doc="Memory beyond which a carrier ends itself; 0 for no limit. Unset: half of the "
-        "machine's.",
+        doc="Memory beyond which a carrier ends itself; 0 for no limit. Unset: half of what the "
+        "machine or container has in which it runs, but at least 1 GB.",
     ),
     ConfigKey(
         "look.interval.max.ms",

@@ -24,6 +24,7 @@ from penstock.engine.carriers.capacity import (
     HANDLES_SPARED,
     MOST_LEASES,
     THREADS_SPARED,
+    USUAL_LEAST,
     Limits,
     ProcessLimits,
     handles_of_lease,
@@ -31,6 +32,7 @@ from penstock.engine.carriers.capacity import (
     threads_left_in_group,
     threads_of_lease,
     threads_of_user,
+    usual_memory,
 )
 from penstock.engine.carriers.hub import Hub
 from penstock.engine.carriers.link import Link
@@ -39,6 +41,8 @@ from played_brokers import played_brokers
 from waiting import eventually
 
 AMPLE = Limits(math.inf)
+HALF = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+"""Of this machine's memory: more than the tests below have in their containers."""
 LEASES = 3
 
 
@@ -147,6 +151,33 @@ def _allow(group: Path, most: int | str, current: int) -> None:
     group.mkdir(parents=True, exist_ok=True)
     (group / "pids.max").write_text(f"{most}\n")
     (group / "pids.current").write_text(f"{current}\n")
+
+
+@pytest.mark.parametrize(
+    ("given", "group", "limit"),
+    [
+        ({"box": {"memory.max": 3 << 30}}, "0::/box/inner", 3 << 29),
+        (
+            {"box": {"memory.max": 3 << 30}, "box/inner": {"memory.max": "max"}},
+            "0::/box/inner",
+            3 << 29,
+        ),
+        ({"": {"memory.max": 3 << 30}}, "0::/on/the/host", 3 << 29),
+        ({"memory/box": {"memory.limit_in_bytes": 3 << 30}}, "4:memory:/box", 3 << 29),
+        ({"memory/box": {"memory.limit_in_bytes": 1 << 62}}, "4:memory:/box", HALF),
+        ({"box": {"memory.max": 1 << 30}}, "0::/box", USUAL_LEAST),
+        ({}, "0::/", HALF),
+    ],
+)
+def test_the_usual_memory_of_a_carrier_is_half_of_its_container(
+    tmp_path: Path, given: dict[str, dict[str, int | str]], group: str, limit: int
+) -> None:
+    (mine := tmp_path / "cgroup").write_text(f"{group}\n")
+    for folder, files in given.items():
+        (made := tmp_path / "fs" / folder).mkdir(parents=True)
+        for name, most in files.items():
+            (made / name).write_text(f"{most}\n")
+    assert usual_memory(mine, tmp_path / "fs") == limit
 
 
 def test_a_carrier_tells_how_many_it_can_have(monkeypatch: pytest.MonkeyPatch) -> None:

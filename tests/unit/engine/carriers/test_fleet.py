@@ -146,6 +146,25 @@ def test_a_lease_that_does_not_listen_is_left_behind_by_the_others(played: Playe
     assert played.jobs[0].cancelled
 
 
+def test_the_next_lease_of_a_task_waits_until_the_process_of_the_last_has_ended(
+    played: PlayedFleet,
+) -> None:
+    """A sink's task may still write: fencing keeps it from committing, not from that."""
+    played.run("hangs", "t", stuck=True)
+    eventually(lambda: len(played.progress) == 1)
+    played.fleet.condemn("hangs")
+    played.fleet.tick()
+    assert played.losses == {"hangs": Cause.CONDEMNED}
+    played.run("next", "t")
+
+    def goes_on() -> bool:
+        played.fleet.tick()
+        return played.holder("next") is not None
+
+    eventually(goes_on)
+    assert played.jobs[0].carrier.ended
+
+
 def test_a_lease_that_only_closes_disturbs_no_other(played: PlayedFleet) -> None:
     played.run("closes", "t", stuck=True)
     played.run("other")

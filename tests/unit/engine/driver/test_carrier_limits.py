@@ -9,6 +9,7 @@ from unittest.mock import Mock
 import psutil
 import pytest
 
+from penstock.engine.carriers import process as process_module
 from penstock.engine.driver import engine as engine_module
 from penstock.engine.driver.engine import Engine
 from penstock.engine.driver.session import LazySession, SparkSettings
@@ -20,6 +21,8 @@ HALF = psutil.virtual_memory().total // 2
 def test_the_limit_reaches_the_carrier(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: int | None, used: int
 ) -> None:
+    """The usual one is that of the machine where the carrier runs, which may be another."""
+    monkeypatch.setattr(process_module, "usual_memory", lambda: HALF)
     jobs: list[Any] = []
     monkeypatch.setattr(engine_module, "CarrierJob", lambda *args: jobs.append(args))
     engine = Engine(LazySession(SparkSettings(tmp_path)), carrier_bytes=given, brokers=3)
@@ -28,5 +31,6 @@ def test_the_limit_reaches_the_carrier(
     finally:
         engine.stop()
     [(_, summons, _, _)] = jobs
-    assert summons.most_bytes == used
+    assert summons.most_bytes == given
+    assert summons.memory_limit == used
     assert summons.brokers == 3

@@ -107,7 +107,12 @@ def test_slots_of_all_cores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def test_leases_of_a_cluster_reach_the_driver_where_the_worker_says(tmp_path: Path) -> None:
     assert SparkSettings(tmp_path).driver_host == SparkSettings(tmp_path).bind_host == "127.0.0.1"
     config = {"spark.master": "spark://boss:7077", "spark.driver.host": "10.1.2.3"}
-    assert SparkSettings(tmp_path, worker_config=config).driver_host == "10.1.2.3"
+    made = SparkSettings(tmp_path, worker_config=config)
+    assert made.driver_host == "10.1.2.3" != made.bind_host
+    behind = SparkSettings(
+        tmp_path, worker_config={**config, "spark.driver.bindAddress": "10.9.9.9"}
+    )
+    assert (behind.driver_host, behind.bind_host) == ("10.1.2.3", "10.9.9.9")
 
 
 def test_the_jvms_log_goes_to_a_file_of_its_own_beside_the_users_options(tmp_path: Path) -> None:

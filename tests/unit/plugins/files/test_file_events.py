@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -112,6 +113,38 @@ def test_its_thread_ends_when_nothing_is_waited_for_and_comes_back(
         append(file, "a line\n")
         assert rung.wait(WITHIN)
         eventually(lambda: events._descriptor is None)
+
+
+class Listened:
+    """A poll that tells when there is nothing to hear of just now."""
+
+    def __init__(self) -> None:
+        self.quiet = threading.Event()
+        self._poll = select.poll()
+        self.register = self._poll.register
+
+    def poll(self, milliseconds: int) -> list[tuple[int, int]]:
+        if heard := self._poll.poll(0):
+            return heard
+        self.quiet.set()
+        return self._poll.poll(milliseconds)
+
+
+def test_its_thread_stays_while_there_is_something_to_hear_of(
+    events: FileEvents, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To end and to start it for every few lines of a file would cost more than the lines."""
+    listened = Listened()
+    with monkeypatch.context() as patched:
+        patched.setattr(file_events, PAUSES, 2000)
+        patched.setattr(select, "poll", lambda: listened)
+        for _ in range(5):
+            assert events.arm(str(file), lambda: None) is not None
+            assert listened.quiet.wait(WITHIN)
+            listened.quiet.clear()
+            append(file, "a line\n")
+            assert listened.quiet.wait(WITHIN)
+            assert events._descriptor is not None
 
 
 def test_a_bell_costs_nothing_until_it_has_rung(events: FileEvents, file: Path) -> None:
