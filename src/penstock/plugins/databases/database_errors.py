@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
+from urllib.parse import quote
 
 from penstock.sdk.databases import Database
 from penstock.sdk.errors import PenstockError, RetriableError, UserError
@@ -79,8 +80,9 @@ def state_of(error: BaseException) -> str:
 
 
 def shown(database: Database, error: BaseException) -> str:
-    """The error's own words on one line, without the password and what the driver adds."""
+    """The error's own words on one line, without the password, as it is or as URLs have it."""
     text = " ".join(str(error).split()) or type(error).__name__
     if database.password:
-        text = text.replace(database.password, "[hidden]")
+        for form in (database.password, quote(database.password, safe="")):
+            text = text.replace(form, "[hidden]")
     return text.removesuffix(".")[:1000]

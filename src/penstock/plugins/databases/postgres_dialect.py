@@ -76,6 +76,9 @@ class PostgresDialect(Dialect):
         connection = dbapi.connect(database.uri, autocommit=True)
         with connection.cursor() as cursor:
             cursor.execute(f"SET lock_timeout = '{LOCK_TIMEOUT}'")
+            # Texts of dates and intervals are then what every other server reads in the same way.
+            cursor.execute("SET DateStyle = 'ISO'")
+            cursor.execute("SET IntervalStyle = 'postgres'")
         return connection
 
     def parameter(self, number: int) -> str:
