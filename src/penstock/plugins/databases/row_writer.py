@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from penstock.plugins.databases.database_errors import passes, shown, state_of
-from penstock.plugins.databases.merging import statements
+from penstock.plugins.databases.merging import keys_are_exact, statements
 from penstock.plugins.databases.sink_settings import SinkSettings
 from penstock.plugins.databases.target_table import TargetTables
 from penstock.plugins.databases.write_session import Step, WriteSession
-from penstock.plugins.databases.written_rows import DELETED, Rows, last_of_each, rows_of
-from penstock.sdk.errors import RecordError
+from penstock.plugins.databases.written_rows import DELETED, Rows, last_of_each, placed, rows_of
+from penstock.sdk.errors import RecordError, TakenOver
 
 _CHANGED = ("42703", "42P01")
 """A column or table was dropped since it was looked up."""
 _OF_A_ROW = ("22", "23", "42804", "P0001")
 """SQLSTATEs that speak of a row: of its data, of a constraint, or from a trigger."""
+_IN_EACH_OTHERS_WAY: Final = "40"
+"""The class of deadlocks. What this transaction has locked before would be in the way again, so
+that it has to be given up as a whole."""
 
 
 class RowWriter:
@@ -35,11 +39,14 @@ class RowWriter:
         if rows.only_deletes and not self.tables.exists(table):
             return
         error = self._attempt(table, rows, rows.data.num_rows)
-        if error is not None and state_of(error) in _CHANGED:
-            self.tables.forget()
+        if error is not None and self._is_other_now(table, error):
             error = self._attempt(table, rows, rows.data.num_rows)
         if error is not None:
             raise self._blamed(table, rows, error)
+
+    def _is_other_now(self, table: str, error: BaseException) -> bool:
+        """Whether the table was altered since it was looked up: then no row is to blame yet."""
+        return self.tables.look_again(table) or state_of(error) in _CHANGED
 
     def _attempt(
         self, table: str, rows: Rows, count: int, *, keep: bool = True
@@ -48,18 +55,19 @@ class RowWriter:
         types = self.tables.columns(table, rows)
         mode = self._settings.insert_mode
         steps = []
-        for part in self._parts(rows, count):
+        for part in self._parts(rows, types, count):
             flags = part.column(DELETED)
             deleting, writing = pc.any(flags).as_py(), not pc.all(flags).as_py()
             made = statements(mode, table, rows, types, deleting=deleting, writing=writing)
             steps.append(Step(made, part if deleting else part.drop_columns(DELETED)))
         return self._session.attempt(*steps, keep=keep)
 
-    def _parts(self, rows: Rows, count: int) -> Iterator[pa.Table]:
+    def _parts(self, rows: Rows, types: Mapping[str, str], count: int) -> Iterator[pa.Table]:
         """What is copied at a time: all rows that are merged, or a stretch of an insert."""
         data = rows.data.slice(0, count)
         if self._settings.insert_mode != "insert":
-            yield last_of_each(data, rows.keys)
+            exact = keys_are_exact(rows, types)
+            yield last_of_each(data if exact else placed(data), rows.keys)
         elif self._settings.delete:
             yield from _stretches(data)
         else:
@@ -67,19 +75,25 @@ class RowWriter:
 
     def _blamed(self, table: str, rows: Rows, error: BaseException) -> Exception:
         """``RecordError`` if the error is one row's: the last of the shortest part that fails."""
-        state = state_of(error)
-        if passes(error) or not state.startswith(_OF_A_ROW):
-            return self._session.translated(error, f"writing to table {table}")
         good, bad = 0, rows.data.num_rows
-        while bad - good > 1:
+        while _of_a_row(error) and bad - good > 1:
             middle = (good + bad) // 2
             found = self._attempt(table, rows, middle, keep=False)
             if found is None:
                 good = middle
             else:
                 bad, error = middle, found
+        if state_of(error).startswith(_IN_EACH_OTHERS_WAY):
+            told = self._session.translated(error, f"writing to table {table}")
+            return TakenOver(f"{told}. What was not committed is read again")
+        if not _of_a_row(error):
+            return self._session.translated(error, f"writing to table {table}")
         text = f"PostgreSQL refused the record for table {table}: "
         return RecordError(text + shown(self._session.database, error), row=bad - 1)
+
+
+def _of_a_row(error: BaseException) -> bool:
+    return state_of(error).startswith(_OF_A_ROW) and not passes(error)
 
 
 def _stretches(data: pa.Table) -> Iterator[pa.Table]:

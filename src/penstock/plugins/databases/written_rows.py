@@ -21,9 +21,8 @@ from penstock.sdk.schema import Schema, SchemaType, from_field, is_schemaless
 
 DELETED: Final = "penstock_deleted"
 """The column that says whether a record deletes the row of its key."""
-
-
-_PLACE: Final = "place"
+PLACE: Final = "penstock_place"
+"""The column with a record's place in its batch."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +32,8 @@ class Rows:
     data: pa.Table
     schemas: Mapping[str, Schema]
     keys: tuple[str, ...]
+    zone: str = "UTC"
+    """That of the columns' timestamps without one."""
 
     @property
     def only_deletes(self) -> bool:
@@ -57,16 +58,22 @@ def rows_of(settings: SinkSettings, batch: pa.RecordBatch) -> Rows:
             parts[name] = values[name]
     arrays = {name: _storable(array) for name, (array, _) in parts.items()}
     arrays[DELETED] = pc.is_null(batch.column("value"))
-    return Rows(pa.table(arrays), {name: schema for name, (_, schema) in parts.items()}, keys)
+    schemas = {name: schema for name, (_, schema) in parts.items()}
+    return Rows(pa.table(arrays), schemas, keys, settings.zone)
+
+
+def placed(data: pa.Table) -> pa.Table:
+    """With ``PLACE``."""
+    return data.append_column(PLACE, pa.array(range(len(data)), pa.int32()))
 
 
 def last_of_each(data: pa.Table, keys: Sequence[str]) -> pa.Table:
     """The last row of each key, in the order of the keys."""
     names = [f"key {number}" for number in range(len(keys))]
-    found = pa.table([*map(data.column, keys), pa.array(range(len(data)))], [*names, _PLACE])
+    found = pa.table([*map(data.column, keys), pa.array(range(len(data)))], [*names, PLACE])
     try:
-        latest = found.group_by(names).aggregate([(_PLACE, "max")])
-        return data.take(latest.sort_by([(name, "ascending") for name in names])[f"{_PLACE}_max"])
+        latest = found.group_by(names).aggregate([(PLACE, "max")])
+        return data.take(latest.sort_by([(name, "ascending") for name in names])[f"{PLACE}_max"])
     except pa.ArrowNotImplementedError:  # of a type that Arrow does not compare, as arrays
         rows = {str(row): place for place, row in enumerate(data.select(keys).to_pylist())}
         return data.take(pa.array([rows[text] for text in sorted(rows)], pa.int64()))
