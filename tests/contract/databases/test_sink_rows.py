@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from decimal import Decimal
+from random import Random
 from typing import Any
 
 import pyarrow as pa
@@ -183,6 +184,21 @@ def test_the_bad_record_is_named_and_the_rest_can_land(
     assert [i for (i,) in tables.run("SELECT id FROM orders ORDER BY id")] == [
         number for number in range(40) if number != 23
     ]
+
+
+@pytest.mark.parametrize(
+    ("bad", "words"),
+    [(Random(1).randbytes(20_000).hex(), "index row"), ("hidden", "violates check option")],
+    ids=["index", "view"],
+)
+def test_a_record_that_an_index_or_a_view_does_not_take(
+    tables: Tables, bad: str, words: str
+) -> None:
+    tables.run("CREATE TABLE kept (id int, note text UNIQUE, n smallint)")
+    tables.run("CREATE VIEW orders AS SELECT * FROM kept WHERE note <> 'hidden' WITH CHECK OPTION")
+    with sink(config(tables)) as task, pytest.raises(RecordError, match=words) as raised:
+        task.put(records(row(1, "a"), row(2, "b"), row(3, bad), row(4, "d")))
+    assert raised.value.row == 2
 
 
 @pytest.mark.parametrize(

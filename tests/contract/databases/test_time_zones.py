@@ -46,3 +46,57 @@ def _records(read: pa.RecordBatch) -> pa.RecordBatch:
     offsets = pa.array(range(len(value)), pa.int64())
     partition = pa.array([0] * len(value), pa.int32())
     return record_batch("orders", value, value_field=field, offset=offsets, partition=partition)
+
+
+ANCIENT = """
+  (1, '4713-01-01 00:00:00+00 BC', '4713-01-01 00:00:00 BC', '4713-01-01 BC'),
+  (2, '0044-03-15 12:00:00.5+00 BC', '0001-12-31 23:59:59.999 BC', '0001-12-31 BC'),
+  (3, '0001-01-01 00:00:00+00', '0001-01-01', '0001-01-01'),
+  (4, '20000-01-01 00:00:00+00', '20000-01-01', '20000-01-01')
+"""
+INFINITE = "(5, 'infinity', '-infinity', 'infinity'), (6, '-infinity', 'infinity', '-infinity')"
+
+
+@pytest.mark.parametrize("granularity", ["connect_logical", "micros_iso_datetime_string"])
+@pytest.mark.parametrize("rows", [ANCIENT, f"{ANCIENT}, {INFINITE}"], ids=["finite", "all"])
+def test_years_before_the_first_and_after_9999(tables: Tables, granularity: str, rows: str) -> None:
+    for name in ("things", "orders"):
+        tables.run(f"CREATE TABLE {name} (id int, at timestamptz, wall timestamp, day date)")
+    tables.run(f"INSERT INTO things VALUES {rows}")
+    source = tables.config(
+        mode="bulk",
+        topic_prefix="t-",
+        table_whitelist="things",
+        schema_pattern=tables.schema,
+        timestamp_granularity=granularity,
+    )
+    (read,) = read_tables(source, polls=1)
+    with sink(config(tables)) as task:
+        task.put(_records(read.records))
+        task.flush()
+    both = [
+        tables.run(f"SELECT t::text FROM {name} t ORDER BY id") for name in ("orders", "things")
+    ]
+    assert both[0] == both[1]
+
+
+@pytest.mark.parametrize("zone", ["UTC", "America/New_York"])
+@pytest.mark.parametrize("kind", ["timestamptz", "timestamp", "date"])
+def test_rows_of_any_time_are_found(tables: Tables, kind: str, zone: str) -> None:
+    """One at a time, so that an offset stands at each of them."""
+    times = (
+        "-infinity",
+        "4713-01-01 BC",
+        "0044-03-15 BC",
+        "0001-01-01",
+        "1969-12-31",
+        "2024-03-10",
+    )
+    tables.run(f"CREATE TABLE things (id int PRIMARY KEY, at {kind} NOT NULL)")
+    for number, time in enumerate(times):
+        tables.run(f"INSERT INTO things VALUES (%s, %s::{kind})", number, time)
+    made = tables.config(mode="timestamp+incrementing", topic_prefix="t-", db_timezone=zone,
+                         timestamp_column_name="at", incrementing_column_name="id",
+                         schema_pattern=tables.schema, batch_max_rows="1")  # fmt: skip
+    found = [batch.records.column("value").field("id") for batch in read_tables(made)]
+    assert [number.to_pylist() for number in found] == [[n] for n in range(len(times))]

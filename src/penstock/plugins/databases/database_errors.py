@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -31,6 +32,8 @@ _WORDS_OF_PASSING: Final = (
 )
 _LOGIN: Final = ("28", "3D")
 RETRY_SECONDS: Final = 2.0
+_QUERY: Final = re.compile(r"(?<=query) '.*?'(?=: \w+: )| Query was: .*?(?=\. SQLSTATE: |$)")
+"""What the driver repeats of a query, which may be longer than what it has to say."""
 
 
 @contextmanager
@@ -80,8 +83,11 @@ def state_of(error: BaseException) -> str:
 
 
 def shown(database: Database, error: BaseException) -> str:
-    """The error's own words on one line, without the password, as it is or as URLs have it."""
-    text = " ".join(str(error).split()) or type(error).__name__
+    """The error's own words on one line, without the query.
+
+    And without the password, as it is and as URLs have it.
+    """
+    text = _QUERY.sub("", " ".join(str(error).split())) or type(error).__name__
     if database.password:
         for form in (database.password, quote(database.password, safe="")):
             text = text.replace(form, "[hidden]")

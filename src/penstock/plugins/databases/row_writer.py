@@ -18,8 +18,9 @@ from penstock.sdk.errors import RecordError, TakenOver
 
 _CHANGED = ("42703", "42P01")
 """A column or table was dropped since it was looked up."""
-_OF_A_ROW = ("22", "23", "42804", "P0001")
-"""SQLSTATEs that speak of a row: of its data, of a constraint, or from a trigger."""
+_OF_A_ROW = ("22", "23", "42804", "44000", "54000", "P0001")
+"""SQLSTATEs that speak of a row: of its data, of a constraint, of a view's condition, of what an
+index takes, or from a trigger."""
 _IN_EACH_OTHERS_WAY: Final = "40"
 """The class of deadlocks. What this transaction has locked before would be in the way again, so
 that it has to be given up as a whole."""

@@ -14,6 +14,7 @@ from penstock.plugins.databases.conversions import (
     INFINITY_MILLIS,
     MINUS_INFINITE_DAY,
     MINUS_INFINITY_MILLIS,
+    moment_texts,
 )
 from penstock.plugins.databases.sink_settings import KAFKA_COLUMNS, SinkSettings
 from penstock.sdk.errors import ConfigError, RecordError
@@ -169,7 +170,7 @@ def _timestamps(array: Any) -> Any:
     if not pc.any(infinite).as_py():
         return array
     known = pc.if_else(infinite, pa.scalar(0, pa.int64()), numbers).cast(pa.timestamp("ms"))
-    texts = pc.strftime(known, format="%Y-%m-%dT%H:%M:%SZ")
+    texts = moment_texts(known, "-%m-%dT%H:%M:%S", "Z")
     return _with_infinities(texts, numbers, INFINITY_MILLIS, MINUS_INFINITY_MILLIS)
 
 
@@ -179,7 +180,7 @@ def _dates(array: Any) -> Any:
     if not pc.any(infinite).as_py():
         return array
     known = pc.if_else(infinite, pa.scalar(0, pa.int32()), days).cast(pa.date32())
-    texts = pc.strftime(known.cast(pa.timestamp("s")), format="%Y-%m-%d")
+    texts = moment_texts(known.cast(pa.timestamp("s")), "-%m-%d")
     return _with_infinities(texts, days, INFINITE_DAY, MINUS_INFINITE_DAY)
 
 

@@ -27,3 +27,18 @@ def test_an_error_that_repeats_the_address_shows_no_password(password: str) -> N
     assert told.count("[hidden]") == 2
     assert "ss%2Fw" not in told
     assert password not in told
+
+
+@pytest.mark.parametrize(
+    ("said", "left"),
+    [
+        ("IO: [libpq] Failed to execute query 'INSERT INTO \"it's\" ': ERROR: no, it's x: y",
+         "IO: [libpq] Failed to execute query: ERROR: no, it's x: y"),
+        ("Failed to prepare query: FEHLER: nein\nQuery was: SELECT 1. SQLSTATE: 42601",
+         "Failed to prepare query: FEHLER: nein. SQLSTATE: 42601"),
+        ("Failed to execute query 'COPY (SELECT 1)': could not receive data", None),
+    ],
+)  # fmt: skip
+def test_an_error_does_not_repeat_the_query(said: str, left: str | None) -> None:
+    """Of a wide table that is longer than what is shown of an error, and hides the reason."""
+    assert shown(postgresql("//h/d", None, None), ValueError(said)) == (left or said)
