@@ -7,7 +7,7 @@ from uuid import UUID
 import pyarrow as pa
 import pytest
 
-from penstock.sdk import ConfigError, Schema, UserError
+from penstock.sdk import ConfigError, RecordError, Schema, UserError
 from penstock.sdk.packing import column
 from played_table_sink import UPSERT, config, records, row, sink, written
 from tables import Tables
@@ -60,3 +60,36 @@ def test_names_that_would_be_cut_are_refused(tables: Tables) -> None:
     named = {**made, "table.name.format": f"{tables.schema}.{'t' * 60}_${{topic}}"}
     with sink(named) as task, pytest.raises(ConfigError, match=r"table\.name\.format"):
         task.put(records(row(1)))
+
+
+def test_records_go_to_the_tables_of_the_topics_that_a_transform_has_made(tables: Tables) -> None:
+    """All of a batch or nothing, and offsets are those of the topic that was read."""
+    tables.run("CREATE TABLE odd (id int PRIMARY KEY, note text, n smallint)")
+    tables.run("CREATE TABLE even (id int PRIMARY KEY, note varchar(3), n smallint)")
+    batch = records(*(row(number, "note" if number == 4 else "x") for number in range(6)))
+    with sink(config(tables)) as task:
+        task.read_from = "orders", 0
+        with pytest.raises(RecordError, match="value too long") as raised:
+            task.put(_routed(batch, ["odd", "even", "odd", "even", "even", "odd"]))
+        assert raised.value.row == 4
+        task.put(_routed(batch.slice(0, 4), ["odd", "even", "odd", "even"]))
+        task.put(_routed(batch.slice(5), ["odd"]))
+        task.flush()
+    assert tables.run("SELECT id FROM odd ORDER BY id") == [(0,), (2,), (5,)]
+    assert tables.run("SELECT id FROM even ORDER BY id") == [(1,), (3,)]
+    assert tables.run("SELECT topic, partition, next FROM offsets") == [("orders", 0, 6)]
+
+
+def test_topics_that_become_one_keep_their_order_and_coordinates(tables: Tables) -> None:
+    made = config(tables, auto_create="true", pk_mode="kafka")
+    made["table.name.format"] = f"{tables.schema}.whole"
+    with sink(made) as task:
+        task.read_from = "orders", 0
+        task.put(_routed(records(row(1), row(2), row(3)), ["b", "a", "b"]))
+        task.flush()
+    found = "SELECT __connect_topic, __connect_offset, id FROM whole ORDER BY ctid"
+    assert tables.run(found) == [("orders", number, number + 1) for number in range(3)]
+
+
+def _routed(batch: pa.RecordBatch, topics: list[str]) -> pa.RecordBatch:
+    return batch.set_column(0, batch.schema.field(0), pa.array(topics).dictionary_encode())

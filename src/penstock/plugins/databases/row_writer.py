@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import pyarrow as pa
@@ -15,6 +15,7 @@ from penstock.plugins.databases.target_table import TargetTables
 from penstock.plugins.databases.write_session import Step, WriteSession
 from penstock.plugins.databases.written_rows import DELETED, Rows, last_of_each, placed, rows_of
 from penstock.sdk.errors import RecordError, TakenOver
+from penstock.sdk.tasks import PartitionId
 
 _CHANGED = ("42703", "42P01")
 """A column or table was dropped since it was looked up."""
@@ -33,10 +34,37 @@ class RowWriter:
         self._settings, self._session = settings, session
         self.tables = TargetTables(settings, session)
 
-    def write(self, batch: pa.RecordBatch) -> None:
+    def write(self, batch: pa.RecordBatch, position: PartitionId) -> None:
         """All of it or nothing; ``RecordError`` names the first row that cannot be written."""
-        table = self._settings.table(batch.column("topic")[0].as_py())
-        rows = rows_of(self._settings, batch)
+        parts = list(self._by_table(batch))
+        if len(parts) == 1:
+            self._write(*parts[0][:2], position)
+            return
+        with self._session.all_or_nothing():
+            for table, part, rows in parts:
+                try:
+                    self._write(table, part, position)
+                except RecordError as error:
+                    error.row = int(rows[error.row])
+                    raise
+
+    def _by_table(
+        self, batch: pa.RecordBatch
+    ) -> Iterator[tuple[str, pa.RecordBatch, Sequence[int]]]:
+        """The rows of each table, and which they are: a transform may have given each a topic."""
+        topics = batch.column("topic").cast(pa.string())
+        tables = {topic: self._settings.table(topic) for topic in pc.unique(topics).to_pylist()}
+        names = list(dict.fromkeys(tables.values()))
+        if len(names) == 1:
+            yield names[0], batch, range(batch.num_rows)
+            return
+        for name in names:
+            its = pa.array([topic for topic, table in tables.items() if table == name])
+            rows = pc.indices_nonzero(pc.is_in(topics, its))
+            yield name, batch.take(rows), rows.to_pylist()
+
+    def _write(self, table: str, batch: pa.RecordBatch, position: PartitionId) -> None:
+        rows = rows_of(self._settings, batch, position)
         if rows.only_deletes and not self.tables.exists(table):
             return
         error = self._attempt(table, rows, rows.data.num_rows)

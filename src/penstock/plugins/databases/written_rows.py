@@ -19,6 +19,7 @@ from penstock.plugins.databases.conversions import (
 from penstock.plugins.databases.sink_settings import KAFKA_COLUMNS, SinkSettings
 from penstock.sdk.errors import ConfigError, RecordError
 from penstock.sdk.schema import Schema, SchemaType, from_field, is_schemaless
+from penstock.sdk.tasks import PartitionId
 
 DELETED: Final = "penstock_deleted"
 """The column that says whether a record deletes the row of its key."""
@@ -47,11 +48,11 @@ class Rows:
         return list(self.schemas)
 
 
-def rows_of(settings: SinkSettings, batch: pa.RecordBatch) -> Rows:
+def rows_of(settings: SinkSettings, batch: pa.RecordBatch, position: PartitionId) -> Rows:
     """``RecordError`` for the first record that cannot be a row."""
     _refuse_tombstones(settings, batch)
     parts: dict[str, tuple[Any, Schema]] = {}
-    keys = _add_key(settings, batch, parts)
+    keys = _add_key(settings, batch, position, parts)
     values = _fields(batch, "value")
     wanted = settings.fields or tuple(values)
     for name in wanted:
@@ -92,13 +93,16 @@ def _refuse_tombstones(settings: SinkSettings, batch: pa.RecordBatch) -> None:
 
 
 def _add_key(
-    settings: SinkSettings, batch: pa.RecordBatch, parts: dict[str, tuple[Any, Schema]]
+    settings: SinkSettings,
+    batch: pa.RecordBatch,
+    position: PartitionId,
+    parts: dict[str, tuple[Any, Schema]],
 ) -> tuple[str, ...]:
     """Adds the columns of the primary key; their names."""
     if settings.pk_mode == "none":
         return ()
     if settings.pk_mode == "kafka":
-        parts |= _coordinates(settings, batch)
+        parts |= _coordinates(settings, batch, position)
         return tuple(parts)
     side = "key" if settings.pk_mode == "record_key" else "value"
     found = _fields(batch, side, settings.pk_fields[0] if settings.pk_fields else "")
@@ -117,11 +121,15 @@ def _refuse_null_key(array: Any, name: str) -> None:
         raise RecordError(f"The record has no {name}, which is in the primary key.", row=row)
 
 
-def _coordinates(settings: SinkSettings, batch: pa.RecordBatch) -> dict[str, tuple[Any, Schema]]:
+def _coordinates(
+    settings: SinkSettings, batch: pa.RecordBatch, position: PartitionId
+) -> dict[str, tuple[Any, Schema]]:
+    """Where the records are in Kafka: the topics that transforms make may be one."""
     topic, partition, offset = settings.pk_fields or KAFKA_COLUMNS
+    rows = batch.num_rows
     return {
-        topic: (batch.column("topic").cast(pa.string()), Schema.string()),
-        partition: (batch.column("partition"), Schema.int32()),
+        topic: (pa.repeat(pa.scalar(position[0]), rows), Schema.string()),
+        partition: (pa.repeat(pa.scalar(position[1], pa.int32()), rows), Schema.int32()),
         offset: (batch.column("offset"), Schema.int64()),
     }
 
