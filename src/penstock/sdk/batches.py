@@ -14,8 +14,9 @@ column          Arrow type                                            null means
 ==============  ====================================================  =====================
 
 Batches on their way to a sink carry one more, ``offset`` (int64), and hold the records of exactly
-one topic-partition, in offset order. The field of ``key`` and of ``value`` carries the Connect
-schema in its metadata (see ``penstock.sdk.schema``).
+one topic-partition, in offset order; ``topic`` is another one if a transform has changed it. The
+field of ``key`` and of ``value`` carries the Connect schema in its metadata (see
+``penstock.sdk.schema``).
 """
 
 from __future__ import annotations

@@ -187,6 +187,9 @@ class SinkTask(ABC):
     wants_timestamps: ClassVar[bool] = True
     """False spares the cost of reading timestamps: they may then be null in every row."""
 
+    read_from: PartitionId | None = None
+    """Set by the worker before each ``put``: what ``position_of`` answers."""
+
     may_hold: bool = True
     """Whether ``flush`` may leave records for later. The worker sets it False before the task ends
     because of a bad record: to skip that one, a user sets an offset after it, and would skip what
@@ -202,6 +205,15 @@ class SinkTask(ABC):
         ``assignments.committed`` tells what was: the partitions of this lease may not have taken
         part in the last commit.
         """
+
+    def position_of(self, batch: pa.RecordBatch) -> PartitionId:
+        """The topic-partition from which the records of ``batch`` were read, as in ``Assignment``.
+
+        A transform may have given each of them another topic.
+        """
+        if self.read_from is not None:
+            return self.read_from
+        return batch.column("topic")[0].as_py(), batch.column("partition")[0].as_py()
 
     @abstractmethod
     def put(self, batch: pa.RecordBatch) -> None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from decimal import Decimal
+from random import Random
 from typing import Any
 
 import pyarrow as pa
@@ -13,79 +12,29 @@ import pytest
 
 from penstock.embedded.postgres import EmbeddedPostgres
 from penstock.plugins.databases.jdbc_sink import JdbcSinkConnector
-from penstock.plugins.databases.jdbc_sink_task import JdbcSinkTask
 from penstock.plugins.databases.kept_offsets import OWN
 from penstock.sdk import (
-    Assignment,
-    Assignments,
     RecordError,
     RetriableError,
     Schema,
     TakenOver,
-    TopicPartition,
     UserError,
     record_batch,
 )
-from penstock.sdk.packing import column
+from played_table_sink import (
+    ORDERS,
+    UPSERT,
+    VALUE,
+    config,
+    kept,
+    records,
+    row,
+    sink,
+    written,
+)
 from played_tables import read_tables
 from tables import Tables
 from waiting import eventually
-
-VALUE = Schema.struct(
-    {"id": Schema.int32(), "note": Schema.string(optional=True), "n": Schema.int16(optional=True)}
-)
-
-
-def config(tables: Tables, **more: str) -> dict[str, str]:
-    return {
-        **tables.config(**more),
-        "name": "sink",
-        "table.name.format": f"{tables.schema}.${{topic}}",
-        "offsets.table": f"{tables.schema}.offsets",
-    }
-
-
-ORDERS = TopicPartition("orders", 0)
-UPSERT = {"insert_mode": "upsert", "pk_mode": "record_value", "pk_fields": "id"}
-
-
-def records(
-    *values: Any, start: int = 0, schema: Schema = VALUE, keys: list[Any] | None = None
-) -> pa.RecordBatch:
-    value, field = column("value", schema, list(values))
-    key, key_field = column("key", Schema.int32(), keys or [None] * len(values))
-    offsets = pa.array(range(start, start + len(values)), pa.int64())
-    partition = pa.array([0] * len(values), pa.int32())
-    return record_batch("orders", value, value_field=field, key=key, key_field=key_field,
-                        partition=partition, offset=offsets)  # fmt: skip
-
-
-def row(number: int, note: str | None = None, n: int | None = None) -> dict[str, Any]:
-    return {"id": number, "note": note, "n": n}
-
-
-@contextmanager
-def sink(
-    config: Mapping[str, str], offset: int = 0, metadata: str = OWN, epoch: int = 1
-) -> Iterator[JdbcSinkTask]:
-    task = JdbcSinkTask()
-    try:
-        task.start(config)
-        task.open(Assignments([Assignment("orders", 0, offset, metadata)], None, epoch))
-        yield task
-    finally:
-        task.stop()
-
-
-def written(config: Mapping[str, str], *batches: pa.RecordBatch) -> None:
-    with sink(config) as task:
-        for batch in batches:
-            task.put(batch)
-        task.flush()
-
-
-def kept(tables: Tables) -> int:
-    return int(tables.run("SELECT next FROM offsets")[0][0])
 
 
 def test_upsert_keeps_the_last_of_a_key(tables: Tables) -> None:
@@ -235,6 +184,21 @@ def test_the_bad_record_is_named_and_the_rest_can_land(
     assert [i for (i,) in tables.run("SELECT id FROM orders ORDER BY id")] == [
         number for number in range(40) if number != 23
     ]
+
+
+@pytest.mark.parametrize(
+    ("bad", "words"),
+    [(Random(1).randbytes(20_000).hex(), "index row"), ("hidden", "violates check option")],
+    ids=["index", "view"],
+)
+def test_a_record_that_an_index_or_a_view_does_not_take(
+    tables: Tables, bad: str, words: str
+) -> None:
+    tables.run("CREATE TABLE kept (id int, note text UNIQUE, n smallint)")
+    tables.run("CREATE VIEW orders AS SELECT * FROM kept WHERE note <> 'hidden' WITH CHECK OPTION")
+    with sink(config(tables)) as task, pytest.raises(RecordError, match=words) as raised:
+        task.put(records(row(1, "a"), row(2, "b"), row(3, bad), row(4, "d")))
+    assert raised.value.row == 2
 
 
 @pytest.mark.parametrize(

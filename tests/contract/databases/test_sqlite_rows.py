@@ -80,6 +80,14 @@ def test_a_column_of_nothing_but_null_keeps_its_type(file: File) -> None:
     assert (kinds["t"], kinds["f"], kinds["flag"]) == (pa.string(), pa.float64(), pa.bool_())
 
 
+def test_numbers_that_are_read_as_texts_come_in_their_order(file: File) -> None:
+    file.run("CREATE TABLE big (id NUMERIC PRIMARY KEY)")
+    file.run("INSERT INTO big VALUES (?)", *((number,) for number in range(1, 121)))
+    config = file.config(incrementing_column_name="id", validate_non_null="false")
+    batches = read_tables({**config, "batch.max.rows": "7"})
+    assert [row["id"] for row in rows_of(batches)] == [str(n) for n in range(1, 121)]
+
+
 def test_names_are_quoted(file: File) -> None:
     file.run('CREATE TABLE "odd; ""one" ("Id" INTEGER PRIMARY KEY, "a b" INT)')
     file.run('INSERT INTO "odd; ""one" VALUES (?, ?)', (1, 2))

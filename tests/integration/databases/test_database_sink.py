@@ -145,3 +145,22 @@ def test_bad_records_become_dead_letters_and_the_good_ones_land(
     assert b"violates check constraint" in told[0]["__connect.errors.exception.message"]
     assert b"duplicate key" in told[1]["__connect.errors.exception.message"]
     assert told[0]["__connect.errors.offset"] == b"13"
+
+
+def test_a_router_names_the_table_and_offsets_stay_those_of_the_topic(
+    connectors: ConnectClient, topics: Topics, tables: Tables, secrets_folder: Path, name: str
+) -> None:
+    topics.create(name)
+    topics.produce(name, [_record(n) for n in range(5)])
+    router = {
+        "table.name.format": f"{tables.schema}.${{topic}}",
+        "transforms": "route",
+        "transforms.route.type": "org.apache.kafka.connect.transforms.RegexRouter",
+        "transforms.route.regex": ".*",
+        "transforms.route.replacement": "numbers",
+    }
+    secret = tables.secret(secrets_folder, name)
+    connectors.create(name, {**_config(tables, secret, name), **router})
+    eventually(lambda: _count(tables) == 5, within=90, what="rows")
+    eventually(lambda: connectors.offsets(name) == [entry(name, 0, 5)], within=90, what="the end")
+    assert tables.run("SELECT topic, next FROM offsets") == [(name, 5)]

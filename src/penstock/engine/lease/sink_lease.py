@@ -238,7 +238,7 @@ class SinkLoop(LeaseLoop[SinkLease]):
             self._put_once(task, part)
             self._given.note(position_of(raw), part.column("offset"))
 
-        began = time.monotonic()
+        began, task.read_from = time.monotonic(), position_of(raw)
         for row, error in refusals(batch.num_rows, attempt, RecordError):
             if self._heartbeat.over and time.monotonic() - began > LONG:
                 raise Interrupted(f"told to finish among many bad records, such as: {error}")

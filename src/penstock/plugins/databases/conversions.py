@@ -15,9 +15,9 @@ _EPOCH_MICROS: Final = 946_684_800_000_000
 """From 1970 to 2000, where PostgreSQL begins to count."""
 _EPOCH_DAYS: Final = 10_957
 _READ_INFINITY: Final = -(2**63) - 1 + _EPOCH_MICROS
-_READ_MINUS_INFINITY: Final = -(2**63) + _EPOCH_MICROS
+READ_MINUS_INFINITY: Final = -(2**63) + _EPOCH_MICROS
 _READ_DAY_INFINITY: Final = -(2**31) - 1 + _EPOCH_DAYS
-_READ_DAY_MINUS_INFINITY: Final = -(2**31) + _EPOCH_DAYS
+READ_DAY_MINUS_INFINITY: Final = -(2**31) + _EPOCH_DAYS
 """What a driver makes of PostgreSQL's infinities: sums that overflowed."""
 _OLDEST_MICROS: Final = -220_000_000_000_000_000
 """Before 4713 BC: what is lower has overflowed."""
@@ -47,23 +47,23 @@ def days(array: Any) -> Any:
     """Dates, the infinite ones as the first and the last day there is."""
     numbers = array.cast(pa.int32())
     numbers = _replaced(numbers, _READ_DAY_INFINITY, INFINITE_DAY)
-    return _replaced(numbers, _READ_DAY_MINUS_INFINITY, MINUS_INFINITE_DAY).cast(pa.date32())
+    return _replaced(numbers, READ_DAY_MINUS_INFINITY, MINUS_INFINITE_DAY).cast(pa.date32())
 
 
 def timestamps(granularity: str, zone: str | None) -> tuple[Schema, Callable[[Any], Any]]:
     """The schema of timestamps, and their conversion; ``zone`` is that of those without one."""
     unit, _, form = granularity.partition("_")
     if unit == "connect":
-        return Schema.timestamp(), lambda array: _millis(_moments(array, zone))
+        return Schema.timestamp(), lambda array: _millis(moments(array, zone))
     scale = 1 if unit == "micros" else 1000
     if form == "iso_datetime_string":
         return Schema.string(), lambda array: _iso(array, "" if scale == 1 else "000")
     if form == "long":
-        return Schema.int64(), lambda array: _finite(_moments(array, zone), scale)
-    return Schema.string(), lambda a: _finite(_moments(a, zone), scale).cast(pa.string())
+        return Schema.int64(), lambda array: _finite(moments(array, zone), scale)
+    return Schema.string(), lambda a: _finite(moments(a, zone), scale).cast(pa.string())
 
 
-def _moments(array: Any, zone: str | None) -> Any:
+def moments(array: Any, zone: str | None) -> Any:
     """Microseconds since 1970, with the driver's infinities in them."""
     micros = array.cast(pa.int64())
     if zone in (None, "UTC"):
@@ -74,8 +74,20 @@ def _moments(array: Any, zone: str | None) -> Any:
     return pc.if_else(infinite, micros, placed.cast(pa.int64()))
 
 
+def moment_texts(known: Any, form: str, more: str = "") -> Any:
+    """Year, ``form`` and ``more``; years before the first one as PostgreSQL has them, with BC."""
+    texts = pc.strftime(known, format=f"%Y{form}")
+    ancient = pc.less(pc.year(known), 1)
+    if not pc.any(ancient).as_py():
+        return pc.binary_join_element_wise(texts, more, "") if more else texts
+    years = pc.subtract(1, pc.year(known)).cast(pa.string())
+    bc = [pc.utf8_lpad(years, 4, "0"), pc.strftime(known, format=form), more, " BC"]
+    modern = pc.binary_join_element_wise(texts, more, "")
+    return pc.if_else(ancient, pc.binary_join_element_wise(*bc, ""), modern)
+
+
 def _infinite(micros: Any) -> Any:
-    return pc.is_in(micros, pa.array([_READ_INFINITY, _READ_MINUS_INFINITY]))
+    return pc.is_in(micros, pa.array([_READ_INFINITY, READ_MINUS_INFINITY]))
 
 
 def _millis(micros: Any) -> Any:
@@ -84,7 +96,7 @@ def _millis(micros: Any) -> Any:
     known = pc.if_else(infinite, pa.scalar(0, pa.int64()), micros).cast(pa.timestamp("us"))
     millis = known.cast(pa.timestamp("ms"), safe=False).cast(pa.int64())
     millis = pc.if_else(pc.equal(micros, _READ_INFINITY), INFINITY_MILLIS, millis)
-    millis = pc.if_else(pc.equal(micros, _READ_MINUS_INFINITY), MINUS_INFINITY_MILLIS, millis)
+    millis = pc.if_else(pc.equal(micros, READ_MINUS_INFINITY), MINUS_INFINITY_MILLIS, millis)
     return millis.cast(pa.timestamp("ms", tz="UTC"))
 
 
@@ -105,11 +117,9 @@ def _iso(array: Any, more_digits: str) -> Any:
     infinite = _infinite(micros)
     _refuse_overflown(micros, infinite)
     known = pc.if_else(infinite, pa.scalar(0, pa.int64()), micros).cast(pa.timestamp("us"))
-    texts = pc.strftime(known, format="%Y-%m-%dT%H:%M:%S")
-    if more_digits:
-        texts = pc.binary_join_element_wise(texts, more_digits, "")
+    texts = moment_texts(known, "-%m-%dT%H:%M:%S", more_digits)
     texts = pc.if_else(pc.equal(micros, _READ_INFINITY), "infinity", texts)
-    return pc.if_else(pc.equal(micros, _READ_MINUS_INFINITY), "-infinity", texts)
+    return pc.if_else(pc.equal(micros, READ_MINUS_INFINITY), "-infinity", texts)
 
 
 def _refuse_overflown(micros: Any, infinite: Any) -> None:

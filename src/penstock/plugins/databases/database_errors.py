@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
+from urllib.parse import quote
 
 from penstock.sdk.databases import Database
 from penstock.sdk.errors import PenstockError, RetriableError, UserError
@@ -30,6 +32,8 @@ _WORDS_OF_PASSING: Final = (
 )
 _LOGIN: Final = ("28", "3D")
 RETRY_SECONDS: Final = 2.0
+_QUERY: Final = re.compile(r"(?<=query) '.*?'(?=: \w+: )| Query was: .*?(?=\. SQLSTATE: |$)")
+"""What the driver repeats of a query, which may be longer than what it has to say."""
 
 
 @contextmanager
@@ -79,8 +83,12 @@ def state_of(error: BaseException) -> str:
 
 
 def shown(database: Database, error: BaseException) -> str:
-    """The error's own words on one line, without the password and what the driver adds."""
-    text = " ".join(str(error).split()) or type(error).__name__
+    """The error's own words on one line, without the query.
+
+    And without the password, as it is and as URLs have it.
+    """
+    text = _QUERY.sub("", " ".join(str(error).split())) or type(error).__name__
     if database.password:
-        text = text.replace(database.password, "[hidden]")
+        for form in (database.password, quote(database.password, safe="")):
+            text = text.replace(form, "[hidden]")
     return text.removesuffix(".")[:1000]

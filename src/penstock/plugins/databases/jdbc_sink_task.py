@@ -68,14 +68,14 @@ class JdbcSinkTask(SinkTask):
             self._unmarked[position] = OWN
 
     def put(self, batch: pa.RecordBatch) -> None:
-        position = batch.column("topic")[0].as_py(), batch.column("partition")[0].as_py()
+        position = self.position_of(batch)
         fresh, first = self._fresh(batch, self._next[position])
         if not fresh.num_rows:
             return
         with self._guarded("writing rows", again=True):
             self._session.begin()
             try:
-                self._writer.write(fresh)
+                self._writer.write(fresh, position)
             except PenstockError as error:
                 _shift(error, first)
                 raise

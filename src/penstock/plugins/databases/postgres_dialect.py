@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from typing import Any, ClassVar, Final
-from zoneinfo import ZoneInfo
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from penstock.plugins.databases.conversions import (
+    READ_DAY_MINUS_INFINITY,
+    READ_MINUS_INFINITY,
+    moment_texts,
+    moments,
+)
 from penstock.plugins.databases.database_errors import talking_to
 from penstock.plugins.databases.postgres_types import PostgresType, postgres_column
 from penstock.plugins.databases.postgres_url import postgresql
@@ -50,7 +55,6 @@ WHERE oid::text = ANY(string_to_array($1, ','))
 """
 _STORED: Final = ("r", "m")
 """Tables and materialised views have pages; views and partitioned tables do not."""
-_EPOCH: Final = dt.datetime(1970, 1, 1)  # noqa: DTZ001 (in whatever zone the column is)
 _DAY_MICROS: Final = 86_400_000_000
 ROWS_A_PAGE: Final = 60
 
@@ -76,6 +80,9 @@ class PostgresDialect(Dialect):
         connection = dbapi.connect(database.uri, autocommit=True)
         with connection.cursor() as cursor:
             cursor.execute(f"SET lock_timeout = '{LOCK_TIMEOUT}'")
+            # Texts of dates and intervals are then what every other server reads in the same way.
+            cursor.execute("SET DateStyle = 'ISO'")
+            cursor.execute("SET IntervalStyle = 'postgres'")
         return connection
 
     def parameter(self, number: int) -> str:
@@ -141,20 +148,23 @@ class PostgresDialect(Dialect):
         zone = self.options.zone.replace("'", "''")
         return f"CAST({moment} AT TIME ZONE '{zone}' AS {column.type})"
 
-    def time_value(self, column: Column, micros: int) -> str:
-        if column.type == "timestamptz":
-            return f"{_EPOCH + dt.timedelta(microseconds=micros)}+00"
-        moment = _EPOCH.replace(tzinfo=dt.UTC) + dt.timedelta(microseconds=micros)
-        return str(moment.astimezone(ZoneInfo(self.options.zone)).replace(tzinfo=None))
+    def time_value(self, column: Column, micros: int) -> Any:
+        if micros == READ_MINUS_INFINITY:
+            return "-infinity"
+        aware = pa.array([micros], pa.timestamp("us", self._zone(column)))
+        zone = "+00" if column.type == "timestamptz" else ""
+        return moment_texts(pc.local_timestamp(aware), "-%m-%dT%H:%M:%S", zone)[0].as_py()
 
     def time_micros(self, column: Column, value: pa.Scalar) -> int:
-        micros: int = value.value * (_DAY_MICROS if column.type == "date" else 1)
-        if column.type == "timestamptz" or self.options.zone == "UTC":
-            return micros
-        wall = (_EPOCH + dt.timedelta(microseconds=micros)).replace(
-            tzinfo=ZoneInfo(self.options.zone)
-        )
-        return (wall - _EPOCH.replace(tzinfo=dt.UTC)) // dt.timedelta(microseconds=1)
+        days = column.type == "date"
+        if days and value.value == READ_DAY_MINUS_INFINITY:
+            return READ_MINUS_INFINITY
+        micros: int = value.value * (_DAY_MICROS if days else 1)
+        wall = pa.array([micros], pa.timestamp("us"))
+        return int(moments(wall, self._zone(column))[0].as_py())
+
+    def _zone(self, column: Column) -> str:
+        return "UTC" if column.type == "timestamptz" else self.options.zone
 
     def page(self, relation: Relation, number: int, rows: int) -> tuple[str, list[Any]]:
         count = self.pages_of(rows)

@@ -75,6 +75,14 @@ def _libpq(given: Mapping[str, str]) -> dict[str, str]:
         options["target_session_attrs"] = _SERVER_TYPES.get(wanted, "any")
     if "keepalives" in options:
         options["keepalives"] = "1" if options["keepalives"].lower() == "true" else "0"
+    if path := given.get("currentschema"):
+        server = (options.get("options", ""), f"-c search_path={_escaped(path)}")
+        options["options"] = " ".join(server).strip()
     options.setdefault("connect_timeout", "10")
     options.setdefault("application_name", "penstock")
     return options
+
+
+def _escaped(value: str) -> str:
+    """For the server's command line, which is cut at spaces."""
+    return value.replace("\\", "\\\\").replace(" ", "\\ ")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 import pyarrow as pa
 
 from penstock.plugins.databases.table_offsets import RowOffset
 from penstock.sdk.databases import Column, Dialect, Relation
+
+_FOUND: Final = "penstock_rows"
 
 
 @dataclass(frozen=True)
@@ -31,14 +33,13 @@ class RowSearch:
         since an offset cannot stand between them.
         """
         condition, parameters = self._condition(offset)
-        ordered = self._order()
+        cut = "" if self.number is None else f" LIMIT {limit}"
         if self.number is None:
             condition = f"({condition}) AND {self._time} <= {self._last_time(condition, limit)}"
-            cut = ""
-        else:
-            cut = f" LIMIT {limit}"
-        sql = f"SELECT {self.relation.selected} FROM {self.relation.sql} WHERE {condition}"
-        return f"{sql} ORDER BY {ordered}{cut} {self.suffix}".rstrip(), parameters
+        found = f"FROM {self.relation.sql} WHERE {condition} ORDER BY {self._order()}{cut}"
+        if self._disguised:
+            found = f"FROM (SELECT * {found}) AS {_FOUND} ORDER BY {self._order(f'{_FOUND}.')}"
+        return f"SELECT {self.relation.selected} {found} {self.suffix}".rstrip(), parameters
 
     def exists(self, offset: RowOffset) -> tuple[str, list[Any]]:
         """A query for at most one row, and its parameters."""
@@ -58,13 +59,25 @@ class RowSearch:
         return offset
 
     @property
+    def _disguised(self) -> bool:
+        """Whether a column of the order is selected as something else, as a number as its text.
+
+        Behind ORDER BY its name would mean what is selected.
+        """
+        columns = [*self.times, *([self.number] if self.number else [])]
+        return any(column.expression != self.dialect.quote(column.name) for column in columns)
+
+    @property
     def _time(self) -> str:
-        names = [self.dialect.quote(column.name) for column in self.times]
+        return self._time_of("")
+
+    def _time_of(self, prefix: str) -> str:
+        names = [prefix + self.dialect.quote(column.name) for column in self.times]
         return names[0] if len(names) == 1 else f"COALESCE({', '.join(names)})"
 
-    def _order(self) -> str:
-        number = [self.dialect.quote(self.number.name)] if self.number else []
-        return ", ".join([*([self._time] if self.times else []), *number])
+    def _order(self, prefix: str = "") -> str:
+        number = [prefix + self.dialect.quote(self.number.name)] if self.number else []
+        return ", ".join([*([self._time_of(prefix)] if self.times else []), *number])
 
     def _condition(self, offset: RowOffset) -> tuple[str, list[Any]]:
         if not self.times:

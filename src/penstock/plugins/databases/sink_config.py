@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from penstock.plugins.databases.source_config import CONNECTION_CONFIG
+from penstock.plugins.databases.source_config import CONNECTION_CONFIG, ZONE_KEY
 from penstock.sdk.config import ConfigDef, ConfigKey, Importance, Type
 from penstock.sdk.config_validators import non_empty, one_of_ignoring_case
 
@@ -85,6 +85,7 @@ SINK_CONFIG: Final = CONNECTION_CONFIG + ConfigDef(
         importance=Importance.MEDIUM,
         doc="Whether to add columns that are missing. Columns are never changed or dropped.",
     ),
+    ZONE_KEY,
     ConfigKey(
         OFFSETS_TABLE,
         default="penstock_offsets",

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from penstock.plugins.databases import sink_config as keys
 from penstock.plugins.databases.jdbc_url import URL, kind_of, located
-from penstock.plugins.databases.source_config import PASSWORD, USER
+from penstock.plugins.databases.source_config import PASSWORD, TIMEZONE, USER
 from penstock.sdk.databases import Database, quote
 from penstock.sdk.errors import ConfigError
 
 WRITTEN = ("postgresql", "postgres")
 KAFKA_COLUMNS = ("__connect_topic", "__connect_partition", "__connect_offset")
+
+MOST_BYTES: Final = 63
+"""PostgreSQL cuts longer names, so that two may become one."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,8 @@ class SinkSettings:
     create: bool
     evolve: bool
     offsets_table: str
+    zone: str = "UTC"
+    """That of the columns' timestamps without one."""
 
     @classmethod
     def of(cls, config: Mapping[str, str]) -> SinkSettings:
@@ -49,13 +55,21 @@ class SinkSettings:
             read[keys.AUTO_CREATE],
             read[keys.AUTO_EVOLVE],
             quoted_name(read[keys.OFFSETS_TABLE]),
+            read[TIMEZONE],
         )
         made._check()
         return made
 
     def table(self, topic: str) -> str:
-        """The quoted name of the table for a topic."""
-        return quoted_name(self.table_format.replace("${topic}", topic))
+        """The quoted name of the table for a topic; ``ConfigError`` if it is too long for one."""
+        name = self.table_format.replace("${topic}", topic)
+        if any(is_too_long(part) for part in name.split(".")):
+            raise ConfigError(
+                f"The table for topic {topic} would be {name}, and PostgreSQL cuts names after "
+                f"{MOST_BYTES} bytes: set '{keys.TABLE_FORMAT}' to a shorter one.",
+                key=keys.TABLE_FORMAT,
+            )
+        return quoted_name(name)
 
     def _check(self) -> None:
         if self.insert_mode != "insert" and self.pk_mode == "none":
@@ -67,6 +81,11 @@ class SinkSettings:
         if self.pk_mode == "kafka" and len(self.pk_fields) not in (0, 3):
             message = "Name three columns, for topic, partition and offset, or none."
             raise ConfigError(message, key=keys.PK_FIELDS)
+
+
+def is_too_long(name: str) -> bool:
+    """Whether PostgreSQL would cut it."""
+    return len(name.strip('"').encode()) > MOST_BYTES
 
 
 def quoted_name(name: str) -> str:

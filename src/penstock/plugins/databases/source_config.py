@@ -76,6 +76,15 @@ CONNECTION_CONFIG: Final = ConfigDef(
     ),
 )
 
+ZONE_KEY: Final = ConfigKey(
+    TIMEZONE,
+    default="UTC",
+    validator=_zone,
+    importance=Importance.MEDIUM,
+    doc="The time zone of timestamps without one.",
+)
+"""Of sources and sinks, so that a wall clock's time comes back as it was."""
+
 SOURCE_CONFIG: Final = CONNECTION_CONFIG + ConfigDef(
     ConfigKey(
         MODE,
@@ -238,11 +247,5 @@ SOURCE_CONFIG: Final = CONNECTION_CONFIG + ConfigDef(
         doc="What timestamps become. 'connect_logical' keeps milliseconds only, "
         "'micros_iso_datetime_string' everything.",
     ),
-    ConfigKey(
-        TIMEZONE,
-        default="UTC",
-        validator=_zone,
-        importance=Importance.MEDIUM,
-        doc="The time zone of timestamps without one.",
-    ),
+    ZONE_KEY,
 )

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from penstock.plugins.databases.database_errors import state_of
-from penstock.plugins.databases.sink_settings import SinkSettings
+from penstock.plugins.databases.sink_settings import MOST_BYTES, SinkSettings, is_too_long
 from penstock.plugins.databases.write_session import Step, WriteSession
 from penstock.plugins.databases.written_rows import Rows
 from penstock.sdk.databases import quote
@@ -49,9 +49,11 @@ class TargetTables:
         """Whether there is such a table."""
         return bool(self._known.get(table) or self._looked_up(table))
 
-    def forget(self) -> None:
-        """Look again: a transaction was rolled back, or a table has changed."""
-        self._known.clear()
+    def look_again(self, table: str) -> bool:
+        """Whether the table's columns are other ones than were known."""
+        before = self._known.pop(table, None)
+        self._known[table] = self._looked_up(table)
+        return before != self._known[table]
 
     def columns(self, table: str, rows: Rows) -> Mapping[str, str]:
         """The type of each column; the table is created or altered if that is allowed."""
@@ -105,7 +107,12 @@ def _definition(name: str, schema: Schema) -> str:
 
 
 def sql_type(schema: Schema, name: str) -> str:
-    """The type of a new column."""
+    """The type of a new column; ``UserError`` for one that cannot be made."""
+    if is_too_long(name):
+        raise UserError(
+            f"PostgreSQL cuts names after {MOST_BYTES} bytes, and field {name} has a longer one. "
+            "Rename it with a transform, or leave it out with 'fields.whitelist'."
+        )
     if schema.type is SchemaType.ARRAY and schema.value_schema is not None:
         return f"{sql_type(schema.value_schema, name)}[]"
     found = _TYPES.get(schema.logical or schema.type)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -99,6 +99,17 @@ class WriteSession:
             return error
         self._cursor.execute(_KEEP if keep else _UNDO)
         return None
+
+    @contextmanager
+    def all_or_nothing(self) -> Iterator[None]:
+        """Undoes what was attempted within, if a ``PenstockError`` ends it."""
+        self._cursor.execute(f"{_SAVE}_all")
+        try:
+            yield
+        except PenstockError:
+            self._cursor.execute(f"{_UNDO}_all")
+            raise
+        self._cursor.execute(f"{_KEEP}_all")
 
     def alive(self) -> bool:
         """Whether the connection, and with it the transaction, is still there."""

@@ -14,16 +14,17 @@ from penstock.plugins.databases.conversions import (
     INFINITY_MILLIS,
     MINUS_INFINITE_DAY,
     MINUS_INFINITY_MILLIS,
+    moment_texts,
 )
 from penstock.plugins.databases.sink_settings import KAFKA_COLUMNS, SinkSettings
 from penstock.sdk.errors import ConfigError, RecordError
 from penstock.sdk.schema import Schema, SchemaType, from_field, is_schemaless
+from penstock.sdk.tasks import PartitionId
 
 DELETED: Final = "penstock_deleted"
 """The column that says whether a record deletes the row of its key."""
-
-
-_PLACE: Final = "place"
+PLACE: Final = "penstock_place"
+"""The column with a record's place in its batch."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,8 @@ class Rows:
     data: pa.Table
     schemas: Mapping[str, Schema]
     keys: tuple[str, ...]
+    zone: str = "UTC"
+    """That of the columns' timestamps without one."""
 
     @property
     def only_deletes(self) -> bool:
@@ -45,11 +48,11 @@ class Rows:
         return list(self.schemas)
 
 
-def rows_of(settings: SinkSettings, batch: pa.RecordBatch) -> Rows:
+def rows_of(settings: SinkSettings, batch: pa.RecordBatch, position: PartitionId) -> Rows:
     """``RecordError`` for the first record that cannot be a row."""
     _refuse_tombstones(settings, batch)
     parts: dict[str, tuple[Any, Schema]] = {}
-    keys = _add_key(settings, batch, parts)
+    keys = _add_key(settings, batch, position, parts)
     values = _fields(batch, "value")
     wanted = settings.fields or tuple(values)
     for name in wanted:
@@ -57,16 +60,22 @@ def rows_of(settings: SinkSettings, batch: pa.RecordBatch) -> Rows:
             parts[name] = values[name]
     arrays = {name: _storable(array) for name, (array, _) in parts.items()}
     arrays[DELETED] = pc.is_null(batch.column("value"))
-    return Rows(pa.table(arrays), {name: schema for name, (_, schema) in parts.items()}, keys)
+    schemas = {name: schema for name, (_, schema) in parts.items()}
+    return Rows(pa.table(arrays), schemas, keys, settings.zone)
+
+
+def placed(data: pa.Table) -> pa.Table:
+    """With ``PLACE``."""
+    return data.append_column(PLACE, pa.array(range(len(data)), pa.int32()))
 
 
 def last_of_each(data: pa.Table, keys: Sequence[str]) -> pa.Table:
     """The last row of each key, in the order of the keys."""
     names = [f"key {number}" for number in range(len(keys))]
-    found = pa.table([*map(data.column, keys), pa.array(range(len(data)))], [*names, _PLACE])
+    found = pa.table([*map(data.column, keys), pa.array(range(len(data)))], [*names, PLACE])
     try:
-        latest = found.group_by(names).aggregate([(_PLACE, "max")])
-        return data.take(latest.sort_by([(name, "ascending") for name in names])[f"{_PLACE}_max"])
+        latest = found.group_by(names).aggregate([(PLACE, "max")])
+        return data.take(latest.sort_by([(name, "ascending") for name in names])[f"{PLACE}_max"])
     except pa.ArrowNotImplementedError:  # of a type that Arrow does not compare, as arrays
         rows = {str(row): place for place, row in enumerate(data.select(keys).to_pylist())}
         return data.take(pa.array([rows[text] for text in sorted(rows)], pa.int64()))
@@ -84,13 +93,16 @@ def _refuse_tombstones(settings: SinkSettings, batch: pa.RecordBatch) -> None:
 
 
 def _add_key(
-    settings: SinkSettings, batch: pa.RecordBatch, parts: dict[str, tuple[Any, Schema]]
+    settings: SinkSettings,
+    batch: pa.RecordBatch,
+    position: PartitionId,
+    parts: dict[str, tuple[Any, Schema]],
 ) -> tuple[str, ...]:
     """Adds the columns of the primary key; their names."""
     if settings.pk_mode == "none":
         return ()
     if settings.pk_mode == "kafka":
-        parts |= _coordinates(settings, batch)
+        parts |= _coordinates(settings, batch, position)
         return tuple(parts)
     side = "key" if settings.pk_mode == "record_key" else "value"
     found = _fields(batch, side, settings.pk_fields[0] if settings.pk_fields else "")
@@ -109,11 +121,15 @@ def _refuse_null_key(array: Any, name: str) -> None:
         raise RecordError(f"The record has no {name}, which is in the primary key.", row=row)
 
 
-def _coordinates(settings: SinkSettings, batch: pa.RecordBatch) -> dict[str, tuple[Any, Schema]]:
+def _coordinates(
+    settings: SinkSettings, batch: pa.RecordBatch, position: PartitionId
+) -> dict[str, tuple[Any, Schema]]:
+    """Where the records are in Kafka: the topics that transforms make may be one."""
     topic, partition, offset = settings.pk_fields or KAFKA_COLUMNS
+    rows = batch.num_rows
     return {
-        topic: (batch.column("topic").cast(pa.string()), Schema.string()),
-        partition: (batch.column("partition"), Schema.int32()),
+        topic: (pa.repeat(pa.scalar(position[0]), rows), Schema.string()),
+        partition: (pa.repeat(pa.scalar(position[1], pa.int32()), rows), Schema.int32()),
         offset: (batch.column("offset"), Schema.int64()),
     }
 
@@ -162,7 +178,7 @@ def _timestamps(array: Any) -> Any:
     if not pc.any(infinite).as_py():
         return array
     known = pc.if_else(infinite, pa.scalar(0, pa.int64()), numbers).cast(pa.timestamp("ms"))
-    texts = pc.strftime(known, format="%Y-%m-%dT%H:%M:%SZ")
+    texts = moment_texts(known, "-%m-%dT%H:%M:%S", "Z")
     return _with_infinities(texts, numbers, INFINITY_MILLIS, MINUS_INFINITY_MILLIS)
 
 
@@ -172,7 +188,7 @@ def _dates(array: Any) -> Any:
     if not pc.any(infinite).as_py():
         return array
     known = pc.if_else(infinite, pa.scalar(0, pa.int32()), days).cast(pa.date32())
-    texts = pc.strftime(known.cast(pa.timestamp("s")), format="%Y-%m-%d")
+    texts = moment_texts(known.cast(pa.timestamp("s")), "-%m-%d")
     return _with_infinities(texts, days, INFINITE_DAY, MINUS_INFINITE_DAY)
 
 

@@ -57,8 +57,7 @@ class ObjectSinkTask(SinkTask):
         return Lane(assignment, plan, self._settings, self._make, self.now)
 
     def put(self, batch: pa.RecordBatch) -> None:
-        where = batch.column("topic")[0].as_py(), batch.column("partition")[0].as_py()
-        self._lanes[where].put(batch)
+        self._lanes[self.position_of(batch)].put(batch)
         if sum(len(lane.sealed) for lane in self._lanes.values()) > MOST_WAITING:
             time.sleep(SLOW_DOWN)
 

@@ -40,7 +40,7 @@ class ElasticsearchSinkTask(SinkTask):
         self._client.request("GET", "/", "connecting", accepted=(200, 403, 404))
 
     def put(self, batch: pa.RecordBatch) -> None:
-        operations = operations_of(batch, self._settings)
+        operations = operations_of(batch, self._settings, self.position_of(batch))
         if not self._settings.drop_invalid or self._settings.tolerant:
             for row, why in operations.invalid.items():
                 raise RecordError(why, row=row)

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from penstock.plugins.search.document_ids import NO_KEY, ids_of
 from penstock.plugins.search.documents import json_texts
 from penstock.plugins.search.sink_settings import SinkSettings
+from penstock.sdk.tasks import PartitionId
 
 NO_VALUE: Final = (
     "The record has no value. Set 'behavior.on.null.values' to delete or ignore if such records "
@@ -43,13 +44,15 @@ class Operations:
     """Why a record cannot be a document, by its row."""
 
 
-def operations_of(batch: pa.RecordBatch, settings: SinkSettings) -> Operations:
-    """Records that are to be skipped are in neither part."""
+def operations_of(
+    batch: pa.RecordBatch, settings: SinkSettings, position: PartitionId
+) -> Operations:
+    """Records that are to be skipped are in neither part. They were read from ``position``."""
     made: list[Operation] = []
     invalid: dict[int, str] = {}
     parts = list(by_topic(batch))
     for topic, rows, part in parts:
-        found = _Part(part, topic, settings)
+        found = _Part(part, topic, settings, position)
         every = zip(rows, found.offsets, found.lines, found.deletes, strict=True)
         made += [Operation(r, at, lines, gone) for r, at, lines, gone in every if lines is not None]
         invalid |= {rows[row]: why for row, why in found.invalid.items()}
@@ -73,8 +76,11 @@ def by_topic(batch: pa.RecordBatch) -> Iterator[tuple[str, list[int], pa.RecordB
 class _Part:
     """The operations of records that have the same topic."""
 
-    def __init__(self, batch: pa.RecordBatch, topic: str, settings: SinkSettings) -> None:
+    def __init__(
+        self, batch: pa.RecordBatch, topic: str, settings: SinkSettings, position: PartitionId
+    ) -> None:
         self._batch, self._topic, self._settings = batch, topic, settings
+        self._position = position
         self._index = orjson.dumps(settings.index(topic)).decode()
         self.offsets: list[int] = batch.column("offset").to_pylist()
         value = batch.column("value")
@@ -109,11 +115,10 @@ class _Part:
             self.invalid.setdefault(row, why)
 
     def _coordinates(self) -> Any:
-        opening = orjson.dumps(f"{self._topic}+").decode().removesuffix('"')
-        partition, offset = (
-            self._batch.column(name).cast(pa.string()) for name in ("partition", "offset")
-        )
-        return _joined(opening, partition, "+", offset, '"')
+        """Of the topic that was read: those that transforms make of several may be one."""
+        topic, partition = self._position
+        opening = orjson.dumps(f"{topic}+{partition}+").decode().removesuffix('"')
+        return _joined(opening, self._batch.column("offset").cast(pa.string()), '"')
 
     def _writes(self, ids: Any, value: Any) -> Any:
         documents = json_texts(value, compact_maps=self._settings.compact_maps)

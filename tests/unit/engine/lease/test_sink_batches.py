@@ -104,3 +104,27 @@ def test_batches_grow_although_a_few_records_take_long() -> None:
         sizes.append(reading._size.most)
     assert sizes[:4] == [100, 200, 400, 800]
     assert sizes[-1] == MOST_RECORDS
+
+
+class Placed(SinkTask):
+    """Notes where records come from."""
+
+    def __init__(self) -> None:
+        self.places: list[tuple[str, int]] = []
+
+    def put(self, batch: pa.RecordBatch) -> None:
+        self.places.append(self.position_of(batch))
+
+    def flush(self) -> str:
+        return ""
+
+
+def test_a_task_is_told_which_topic_was_read_whatever_a_transform_makes_of_it() -> None:
+    reading, task = loop(), Placed()
+    reading._progress = Mock(given=0)
+    columns = {"offset": pa.array([3], pa.int64()), "partition": pa.array([2], pa.int32())}
+    raw = record_batch("t", pa.array([b"x"]), **columns)
+    routed = record_batch("elsewhere", pa.array([b"x"]), **columns)
+    assert task.position_of(routed) == ("elsewhere", 2), "nobody has said anything else"
+    assert reading._put(task, raw, routed) is None
+    assert task.places == [("t", 2)]

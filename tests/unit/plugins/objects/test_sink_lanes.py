@@ -232,3 +232,16 @@ def test_an_upload_that_fails_is_told_and_repeated(
         task.flush()
     assert task.flush().offsets == {T: 2}
     assert objects(tmp_path) == {"t-0-0": [0, 1]}
+
+
+def test_a_topic_that_a_transform_has_made_changes_no_offsets(lease: Any, tmp_path: Path) -> None:
+    task = lease()
+    task.read_from = T
+    batch = numbers(0, 3)
+    routed = pa.array(["elsewhere"] * 3).dictionary_encode()
+    task.put(batch.set_column(0, batch.schema.field(0), routed))
+    task.flush()
+    Clocked.time += HOUR
+    task.flush()
+    assert task.flush().offsets == {T: 3}
+    assert objects(tmp_path) == {"t-0-0": [0, 1, 2]}

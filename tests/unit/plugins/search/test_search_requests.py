@@ -81,6 +81,17 @@ def test_a_topic_for_each_record(played: PlayedSearch) -> None:
     assert [json.loads(line)["n"] for line in bulk[1::2]] == [0, 1, 2, 3]
 
 
+def test_topics_that_become_one_keep_their_documents_apart(played: PlayedSearch) -> None:
+    """As a RegexRouter makes them; two records of one offset are two documents."""
+    with sink(played.config(key_ignore="true")) as task:
+        for topic in ("shop-a", "shop-b"):
+            task.read_from = topic, 2
+            task.put(records(row(1), start=7, topic="shops"))
+    actions = [json.loads(bulk[0])["index"] for bulk in played.bulks()]
+    assert [action["_id"] for action in actions] == ["shop-a+2+7", "shop-b+2+7"]
+    assert {action["_index"] for action in actions} == {"shops"}
+
+
 def test_requests_are_limited_in_records_and_bytes(played: PlayedSearch) -> None:
     with sink(played.config(batch_size="2", connection_compression="true")) as task:
         task.put(_batch())
