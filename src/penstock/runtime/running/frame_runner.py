@@ -73,6 +73,10 @@ class FrameRunner(TurnRunner[FrameLease], SinkRunner):
     def _ranges(self, starts: Mapping[PartitionId, Start]) -> list[Range]:
         """About a second of work; or what an earlier turn has stored, and perhaps written."""
         if (stored := self._stored_plan(starts)) is not None:
+            if stored.part_of and not starts.keys() >= set(self._partitions()):
+                # Of the others Kafka does not say now where they stand: it can be known later.
+                self._stored = None
+                return []
             self._left = True
             return list(stored.ranges)
         positions = {p: start.offset for p, start in starts.items()}

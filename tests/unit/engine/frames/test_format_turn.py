@@ -239,6 +239,29 @@ def remaining(world: World) -> TurnPlan:
     )
 
 
+@pytest.mark.parametrize("step", ["write", "end"])
+@pytest.mark.parametrize("how", ["altered", "not known"])
+def test_of_a_turn_that_was_killed_a_partition_is_read_from_elsewhere(
+    world: World, step: str, how: str
+) -> None:
+    """Its offset was altered, or its topic is gone: the others are written once all the same."""
+    world.dies_before = step
+    assert turn(world).end is End.LOST
+    if how == "altered":
+        world.offsets["t", 0] = (4, world.offsets["t", 0][1])
+    else:
+        del world.offsets["t", 0]
+    start = world.offsets.get(("t", 0), (0, ""))[0]
+    assert turn(world).end is End.DONE
+    assert ends(world) == [start, 10 if step == "end" else 0]
+    rest = (Range("t", 0, start, 10), Range("t", 1, ends(world)[1], 10))
+    again = replace(PLAN, epoch=8, ranges=tuple(each for each in rest if each.count))
+    assert turn(world, plan=again).end is End.DONE
+    assert ends(world) == [10, 10]
+    written = [r for plan, _ in world.written for r in plan.ranges if r.partition == 1]
+    assert written == [Range("t", 1, 0, 10)]
+
+
 def test_more_than_a_turn_can_take_is_left_for_the_next(world: World) -> None:
     world.unreadable = refused((0, 3), (0, 4), cuts={("t", 0): 6})
     report = turn(world)
