@@ -53,13 +53,20 @@ def run_turn(
     if target.happened(plan.id):
         return Outcome.HAPPENED_BEFORE
     refuse_unless_installed(spark, end.format)
-    with explained(plan.target):
-        aside = target.staging(plan.id, worker_epoch)
-        writer = frame().write.format(end.format).options(**end.options)
-        writer.partitionBy(*end.partition_by).save(aside)
-    if not confirm():
-        return Outcome.NOT_WANTED
-    put = target.put(plan.id, worker_epoch)
+    try:
+        with explained(plan.target):
+            aside = target.staging(plan.id, worker_epoch)
+            writer = frame().write.format(end.format).options(**end.options)
+            writer.partitionBy(*end.partition_by).save(aside)
+        if not confirm():
+            return Outcome.NOT_WANTED
+        put = target.put(plan.id, worker_epoch)
+    except WriteError:
+        if not target.happened(plan.id):
+            raise
+        put = False  # a later worker has put it in its place, and has deleted what was here
+    finally:
+        target.clear(plan.id, worker_epoch)
     return Outcome.WRITTEN if put else Outcome.HAPPENED_BEFORE
 
 
