@@ -91,10 +91,20 @@ def test_a_folder_that_cannot_be_written(make: Make, tmp_path: Path) -> None:
 def test_which_kind_serves_a_path(spark: SparkSession, tmp_path: Path) -> None:
     assert isinstance(places(spark, str(tmp_path / "a b")), LocalPlaces)
     assert isinstance(places(spark, tmp_path.as_uri()), LocalPlaces)
-    spaced = places(spark, str(tmp_path / "a b"))
-    assert "a%20b" in spaced.staging("t", 1)
     with pytest.raises(WriteError, match=r"nosuch://bucket/x cannot be written: .*nosuch"):
         places(spark, "nosuch://bucket/x")
+
+
+@pytest.mark.parametrize("name", ["a b", "50%25", "ü", "x#y?z", "{1}[2]*"])
+def test_spark_writes_to_the_folder_that_is_put_in_its_place(
+    spark: SparkSession, tmp_path: Path, name: str
+) -> None:
+    """Whatever characters are in its name."""
+    made = places(spark, str(tmp_path / name))
+    spark.range(2).write.json(made.staging("e0-a", 1))
+    assert made.put("e0-a", 1)
+    assert [folder.name for folder in tmp_path.iterdir()] == [name]
+    assert list((tmp_path / name / "turn=e0-a").glob("part-*.json"))
 
 
 @pytest.mark.parametrize(

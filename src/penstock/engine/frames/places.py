@@ -12,7 +12,7 @@ import contextlib
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 from penstock.engine.frames.errors import WriteError
 
@@ -51,8 +51,8 @@ def places(spark: SparkSession, path: str) -> Places:
         found = str(system.makeQualified(root).toString())
     except Exception as error:
         raise WriteError(f"{path} cannot be written: {_reason(error)}") from error
-    if urlsplit(found).scheme == "file":
-        return LocalPlaces(Path(unquote(urlsplit(found).path)))
+    if found.startswith("file:"):
+        return LocalPlaces(Path(found.removeprefix("file://").removeprefix("file:")))
     return HadoopPlaces(spark, found)
 
 
@@ -90,7 +90,7 @@ class LocalPlaces:
                 shutil.rmtree(aside)
         except OSError as error:
             raise WriteError(f"{self._root} cannot be written: {error.strerror}") from error
-        return aside.as_uri()
+        return f"file:{aside}"  # not encoded: Hadoop decodes nothing
 
     def put(self, turn: str, worker_epoch: int) -> bool:
         """Rename it. The system refuses if the place exists: there is always a file in it."""

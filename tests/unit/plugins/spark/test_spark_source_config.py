@@ -6,7 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from penstock.plugins.spark.hadoop_files import PRINTED, comparable, folder_of, listed_here
+from penstock.plugins.spark.hadoop_files import (
+    PRINTED,
+    comparable,
+    folder_of,
+    listed_here,
+    on_this_machine,
+)
 from penstock.plugins.spark.source import SparkSourceConnector
 from penstock.sdk.errors import ConfigError, OffsetError, UserError
 from pyspark_penstock.connectors import Run
@@ -28,6 +34,10 @@ ROWS = {
         ({**FILES, "path": ""}, "path"),
         ({**FILES, "file.allowed.roots": "/elsewhere"}, "path"),
         ({**FILES, "path": "file:/da*/x", "file.allowed.roots": "/data"}, "path"),
+        (
+            {**FILES, "format": "delta", "path": "/data/x#/../../y", "file.allowed.roots": "/data"},
+            "path",
+        ),
         ({**FILES, "select": "reflect('a')"}, "select"),
         ({**FILES, "format.options.mode": "DROPMALFORMED"}, "format.options.mode"),
         (
@@ -86,6 +96,21 @@ def test_where_the_files_of_a_pattern_are() -> None:
     assert folder_of("/in/logs/2024-*/x.json") == "/in/logs"
     assert folder_of("s3a://b/{a,b}") == "s3a://b"
     assert comparable("file:/a%20b") == comparable("file:///a%20b")
+
+
+@pytest.mark.parametrize(
+    ("path", "folder"),
+    [
+        ("/data/a b%41#c?d", "/data/a b%41#c?d"),
+        ("file:/data//x/../y", "/data/y"),
+        ("FILE://host/data", "/data"),
+        ("data/a:b", "data/a:b"),
+        ("s3a://bucket/data", None),
+        ("hdfs:/data", None),
+    ],
+)
+def test_which_paths_are_of_this_machine(path: str, folder: str | None) -> None:
+    assert on_this_machine(path) == folder
 
 
 def test_files_of_this_machine_are_listed_as_hadoop_does(tmp_path: Path) -> None:
