@@ -271,6 +271,7 @@ def test_a_schema_that_changes_inside_a_range(
             "No suitable driver: give format.options.driver",
         ),
         ({"select": "nothing"}, "nothing"),
+        ({"select": "value; offset AS Turn"}, "column Turn would be hidden"),
         ({"path": "/proc/nowhere"}, "/proc/nowhere cannot be written"),
     ],
 )

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 STAGING = "_staging"
+COLUMN = "turn"
+"""What Spark makes of the names of turns' folders when it reads the path."""
 ATOMIC = frozenset({"file", "hdfs", "viewfs", "webhdfs", "abfs", "abfss"})
 """File systems that rename a folder at once, or not at all."""
 
@@ -76,7 +78,7 @@ class LocalPlaces:
         return self._place(turn).exists()
 
     def _place(self, turn: str) -> Path:
-        return self._root / f"turn={turn}"
+        return self._root / f"{COLUMN}={turn}"
 
     def _aside(self, turn: str, worker_epoch: int) -> Path:
         return self._root / STAGING / f"{turn}.{worker_epoch}"
@@ -133,7 +135,7 @@ class HadoopPlaces:
 
     def happened(self, turn: str) -> bool:
         """Whether the turn's output is in its place."""
-        return bool(self._context.util().exists(self._path(f"turn={turn}")))
+        return bool(self._context.util().exists(self._path(f"{COLUMN}={turn}")))
 
     def staging(self, turn: str, worker_epoch: int) -> str:
         """The worker's own folder for this turn."""
@@ -147,7 +149,7 @@ class HadoopPlaces:
 
     def put(self, turn: str, worker_epoch: int) -> bool:
         """Rename it; ``FileSystem.rename`` would put it *into* a folder that exists."""
-        aside, place = self._aside(turn, worker_epoch), self._path(f"turn={turn}")
+        aside, place = self._aside(turn, worker_epoch), self._path(f"{COLUMN}={turn}")
         try:
             self._context.rename(aside, place, self._no_options())
         except Exception as error:
