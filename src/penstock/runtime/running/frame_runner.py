@@ -56,7 +56,7 @@ class FrameRunner(TurnRunner[FrameLease], SinkRunner):
     # Planning.
 
     def _plan(self, tasks: Sequence[int], limits: Limits) -> list[Lease]:
-        starts, ids = self._planned_starts(), self._topic_ids
+        starts, ids = self._noted_starts(), self._topic_ids
         mine = {p: s for p, s in starts.items() if self._tasks_of[p] in self._startable(tasks)}
         ranges = self._ranges(mine)
         leases: list[Lease] = [
@@ -66,6 +66,18 @@ class FrameRunner(TurnRunner[FrameLease], SinkRunner):
         ]
         self._renewing = False
         return leases
+
+    def _noted_starts(self) -> dict[PartitionId, Start]:
+        """Without what is noted of a topic that was made anew: it is about the earlier one. Such a
+        start is not the group's own, nor has it only expired."""
+        starts = self._planned_starts()
+        if not isinstance(self._end, FormatEnd) or self._positions is None:
+            return starts
+        known = self._positions.expired
+        return {
+            p: replace(start, metadata="") if start.unsaid and p not in known else start
+            for p, start in starts.items()
+        }
 
     def _startable(self, tasks: Sequence[int]) -> set[int]:
         return {task for task in tasks if task not in self.failed}

@@ -55,6 +55,7 @@ class FakeKafka:
     ids: dict[str, str] = field(default_factory=dict)
     listed: dict[str, int] = field(default_factory=dict)
     faults: dict[PartitionId, KafkaFault] = field(default_factory=dict)
+    expired: frozenset[PartitionId] = frozenset()
 
     def topic(self, name: str, *bounds: tuple[int, int], topic_id: str = "1") -> None:
         self.bounds |= {(name, number): each for number, each in enumerate(bounds)}
@@ -65,7 +66,8 @@ class FakeKafka:
     def positions(self, partitions: Iterable[PartitionId]) -> Positions:
         wanted = frozenset(partitions)
         found = {p: each for p, each in self.committed.items() if p in wanted}
-        return Positions(wanted, found, {p: i for p, i in self.copied_ids.items() if p in found})
+        ids = {p: i for p, i in self.copied_ids.items() if p in found}
+        return Positions(wanted, found, ids, self.expired)
 
     def begins(self, partitions: Iterable[PartitionId]) -> Answers:
         return self._answers(partitions, 0)
@@ -358,6 +360,23 @@ def test_a_turn_that_was_stored_waits_for_the_partitions_that_kafka_does_not_ans
     assert read(runner) == stored.ranges[:1]
     assert runner._stored is not None
     assert runner._stored.id == stored.id
+
+
+def test_a_stored_turn_is_not_of_a_topic_that_was_made_anew(
+    kafka: FakeKafka, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Although both begin at the same offset. One whose offsets have expired is."""
+    runner = made(FrameRunner, kafka, monkeypatch, tasks=1)
+    runner._end = FormatEnd("parquet", "/out")
+    stored = TurnPlan(7, (Range("a", 0, 0, 6),), "/out", "config")
+    kafka.topic("a", (0, 9), topic_id="2")
+    kafka.committed, kafka.copied_ids = dict(noted(stored)), {("a", 0): "1"}
+    [lease] = leases(runner)
+    assert (read(runner), runner._stored) == ((Range("a", 0, 0, 9),), None)
+    assert [each.metadata for each in lease.assignments] == [""], "nor is it committed again"
+    kafka.copied_ids, kafka.expired = {}, frozenset({("a", 0)})
+    runner._positions = None
+    assert read(runner) == stored.ranges
 
 
 def read(runner: FrameRunner) -> tuple[Range, ...]:
