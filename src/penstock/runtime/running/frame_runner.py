@@ -68,7 +68,7 @@ class FrameRunner(TurnRunner[FrameLease], SinkRunner):
         return leases
 
     def _noted_starts(self) -> dict[PartitionId, Start]:
-        """Without what is noted of a topic that was made anew: it is about the earlier one. Such a
+        """Without what is noted of a topic that was recreated: it is about the earlier one. Such a
         start is not the group's own, nor has it only expired."""
         starts = self._planned_starts()
         if not isinstance(self._end, FormatEnd) or self._positions is None:

@@ -362,7 +362,7 @@ def test_a_turn_that_was_stored_waits_for_the_partitions_that_kafka_does_not_ans
     assert runner._stored.id == stored.id
 
 
-def test_a_stored_turn_is_not_of_a_topic_that_was_made_anew(
+def test_a_stored_turn_is_not_of_a_topic_that_was_recreated(
     kafka: FakeKafka, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Although both begin at the same offset. One whose offsets have expired is."""
