@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from confluent_kafka import Consumer
+
 from penstock.columnar.plain_converters import StringConverter
 from penstock.engine.frames.frame_lease import FrameLease
 from penstock.engine.lease.lease import Limits, Membership
@@ -13,6 +15,7 @@ from penstock.kafka.clients import Connection
 from penstock.kafka.range_reader import Range
 from penstock.sdk.frames import FrameTask
 from penstock.sdk.tasks import Assignment
+from waiting import eventually
 
 
 def plain_lease(**fields: Any) -> FrameLease:
@@ -56,3 +59,13 @@ def frame_lease(connection: Connection, name: str, *ranges: Range, **fields: Any
         "ranges": ranges,
     }
     return plain_lease(**{**order, **fields})
+
+
+def left_membership(connection: Connection, name: str) -> Membership:
+    """Of a worker that has joined the group ``name`` and left it again; there is such a topic."""
+    member = Consumer({**connection.settings(), "group.id": name, "group.protocol": "classic"})
+    member.subscribe([name])
+    eventually(lambda: member.poll(0.1) or member.assignment(), within=60, what="a member")
+    standing = Membership(member.consumer_group_metadata(), name)
+    member.close()
+    return standing

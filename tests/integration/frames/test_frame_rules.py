@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from confluent_kafka import Consumer
 from pyspark.sql import DataFrame, SparkSession
 
-from frame_leases import frame_lease
+from frame_leases import frame_lease, left_membership
 from penstock.embedded import EmbeddedBroker, Java
 from penstock.engine.carriers.asking import Answerer
 from penstock.engine.carriers.hub import Hub
@@ -22,7 +21,7 @@ from penstock.engine.frames.frame_lease import FrameLease, FrameReport
 from penstock.engine.frames.kafka_turn import KafkaTurn
 from penstock.engine.frames.task_output import run_task
 from penstock.engine.frames.turn_order import TurnOrder
-from penstock.engine.lease.lease import End, Membership
+from penstock.engine.lease.lease import End
 from penstock.kafka import transactions
 from penstock.kafka.clients import Connection
 from penstock.kafka.range_reader import Range
@@ -33,7 +32,6 @@ from python_path import PLUGINS, with_path
 from sink_offsets import entry, in_group
 from spark_cluster import spark_cluster
 from topics import Topics
-from waiting import eventually
 
 SUPPORT = Path(__file__).parents[2] / "support"
 OUTPUT = pa.schema(
@@ -83,11 +81,7 @@ def test_rule_3_a_worker_that_has_left_its_group_cannot_commit(
     connection: Connection, lease: FrameLease, topics: Topics, name: str
 ) -> None:
     """Its producer is the newest: only the membership in the transaction tells the broker."""
-    member = Consumer({**connection.settings(), "group.id": name, "group.protocol": "classic"})
-    member.subscribe([name])
-    eventually(lambda: member.poll(0.1) or member.assignment(), within=60, what="a member")
-    standing = Membership(member.consumer_group_metadata(), name)
-    member.close()
+    standing = left_membership(connection, name)
     batches = [rows(f"{name}-out", [b"a"])]
     report = run_task(replace(lease, membership=standing), batches, lambda: True, acquire=acquire)
     assert report.end is End.LOST
@@ -220,18 +214,44 @@ def test_rule_4_on_a_cluster_whose_executor_is_killed(
     assert topics.values(f"{name}-out") == [str(n) for n in range(6)]
 
 
+@pytest.mark.heavy
+@pytest.mark.crowd
+def test_rules_3_and_10_on_a_cluster(
+    lease: FrameLease,
+    broker: EmbeddedBroker,
+    java: Java,
+    topics: Topics,
+    name: str,
+    tmp_path: Path,
+) -> None:
+    """In an executor, whose worker has left its group, or no longer wants the turn."""
+    with spark_cluster(tmp_path, java) as spark:
+        for what, said in (("left", "UNKNOWN_MEMBER_ID"), ("late", "Orphaned")):
+            ended = troubled(broker, java, name, tmp_path, spark.address, what)
+            assert ended.stdout.startswith(f"{End.LOST} "), ended.stderr[-3000:]
+            assert said in ended.stdout
+            assert topics.values(f"{name}-out") == []
+            assert in_group(topics, f"connect-{name}") == []
+
+
 def reattempted(
     broker: EmbeddedBroker, java: Java, name: str, folder: Path, master: str, what: str
 ) -> str:
     """How a turn's task ended whose first attempt has died, or how its process failed."""
-    script = [sys.executable, str(SUPPORT / "reattempting_process.py")]
-    mark = folder / "died"
-    ended = subprocess.run(
-        [*script, broker.bootstrap_servers, name, str(mark), master, what],
+    ended = troubled(broker, java, name, folder, master, what)
+    assert (folder / "mark").exists(), ended.stderr[-3000:]
+    return ended.stdout or ended.stderr[-3000:]
+
+
+def troubled(
+    broker: EmbeddedBroker, java: Java, name: str, folder: Path, master: str, what: str
+) -> subprocess.CompletedProcess[str]:
+    """What ``troubled_turn_process.py`` has printed."""
+    script = [sys.executable, str(SUPPORT / "troubled_turn_process.py")]
+    return subprocess.run(
+        [*script, broker.bootstrap_servers, name, str(folder / "mark"), master, what],
         env=plain_spark(folder / "spark", java, PYTHONPATH=with_path(PLUGINS)),
         capture_output=True,
         text=True,
         check=False,
     )
-    assert mark.exists(), ended.stderr[-3000:]
-    return ended.stdout or ended.stderr[-3000:]

@@ -60,6 +60,27 @@ def test_what_an_earlier_try_has_left_is_not_mixed_in(make: Make, tmp_path: Path
     assert (tmp_path / "out/turn=e0-a/part").read_text() == "whole"
 
 
+def test_what_killed_workers_have_left_is_deleted_once_the_turn_is_in_its_place(
+    make: Make, tmp_path: Path
+) -> None:
+    """Not before: one that is only frozen would put what is left of it in its place."""
+    made = make(tmp_path / "out")
+    for epoch, turn in ((1, "e0-a"), (2, "e0-a"), (3, "e0-a"), (1, "e0-b")):
+        _write(made, "left", epoch, turn)
+
+    def left() -> set[str]:
+        return {folder.name for folder in (tmp_path / "out/_staging").iterdir()}
+
+    made.clear("e0-a", 4)
+    assert left() == {"e0-a.1", "e0-a.2", "e0-a.3", "e0-b.1"}
+    assert made.put("e0-a", 2)
+    made.clear("e0-a", 2)
+    assert left() == {"e0-a.3", "e0-b.1"}, "a later worker may be writing"
+    made.clear("e0-b", 1)
+    assert left() == {"e0-a.3"}, "its own, whatever has become of the turn"
+    assert not made.put("e0-a", 1), "one that finds nothing of its own left"
+
+
 def test_a_folder_that_cannot_be_written(make: Make, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     made = make(tmp_path / "file")
@@ -70,10 +91,20 @@ def test_a_folder_that_cannot_be_written(make: Make, tmp_path: Path) -> None:
 def test_which_kind_serves_a_path(spark: SparkSession, tmp_path: Path) -> None:
     assert isinstance(places(spark, str(tmp_path / "a b")), LocalPlaces)
     assert isinstance(places(spark, tmp_path.as_uri()), LocalPlaces)
-    spaced = places(spark, str(tmp_path / "a b"))
-    assert "a%20b" in spaced.staging("t", 1)
     with pytest.raises(WriteError, match=r"nosuch://bucket/x cannot be written: .*nosuch"):
         places(spark, "nosuch://bucket/x")
+
+
+@pytest.mark.parametrize("name", ["a b", "50%25", "ü", "x#y?z", "{1}[2]*"])
+def test_spark_writes_to_the_folder_that_is_put_in_its_place(
+    spark: SparkSession, tmp_path: Path, name: str
+) -> None:
+    """Whatever characters are in its name."""
+    made = places(spark, str(tmp_path / name))
+    spark.range(2).write.json(made.staging("e0-a", 1))
+    assert made.put("e0-a", 1)
+    assert [folder.name for folder in tmp_path.iterdir()] == [name]
+    assert list((tmp_path / name / "turn=e0-a").glob("part-*.json"))
 
 
 @pytest.mark.parametrize(

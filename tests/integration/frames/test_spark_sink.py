@@ -97,6 +97,29 @@ def test_topics_become_files_and_again_after_a_rewind(
 
 
 @pytest.mark.heavy
+def test_a_sink_that_begins_at_the_end(
+    spark: SparkSession,
+    connectors: ConnectClient,
+    topics: Topics,
+    name: str,
+    make: Make,
+    out: Path,
+) -> None:
+    """Where it begins is committed before there is anything to read."""
+    people(topics, name, range(2))
+    latest = {"consumer.override.auto.offset.reset": "latest"}
+    make(value_format="json", value_schema=SCHEMA, select="value.*", **latest)
+    starts = [entry(name, 0, topics.end(name, 0)), entry(name, 1, 0)]
+    eventually(lambda: in_group(topics, f"connect-{name}") == starts, within=90, what="its starts")
+    connectors.pause(name)
+    people(topics, name, range(2, 4))
+    people(topics, name, range(4, 5), partition=1)
+    connectors.resume(name)
+    await_end(topics, name)
+    assert ids(spark, "parquet", out) == [2, 3, 4]
+
+
+@pytest.mark.heavy
 def test_a_record_that_is_no_json_is_named_and_passed_by_altering_the_offset(
     spark: SparkSession,
     connectors: ConnectClient,
@@ -248,6 +271,7 @@ def test_a_schema_that_changes_inside_a_range(
             "No suitable driver: give format.options.driver",
         ),
         ({"select": "nothing"}, "nothing"),
+        ({"select": "value; offset AS Turn"}, "column Turn would be hidden"),
         ({"path": "/proc/nowhere"}, "/proc/nowhere cannot be written"),
     ],
 )

@@ -170,6 +170,25 @@ def test_parquet_whose_columns_change_between_files(
 
 
 @pytest.mark.heavy
+def test_columns_in_the_names_of_folders(
+    spark: SparkSession,
+    connectors: ConnectClient,
+    topics: Topics,
+    name: str,
+    folder: Path,
+    make: Make,
+) -> None:
+    """As SparkSink's partition.by leaves them: read below basePath, and never null instead."""
+    rows = spark.createDataFrame([(1, "a"), (2, "b")], "id BIGINT, name STRING")
+    rows.write.partitionBy("name").parquet(str(folder / "people"))
+    make(format="parquet", schema="id BIGINT, name STRING", **PLAIN)
+    assert "format.options.basePath" in failure(connectors, name)
+    config = connectors.info(name)["config"]
+    connectors.put_config(name, {**config, "format.options.basePath": str(folder / "people")})
+    await_values(topics, name, ['{"id":1,"name":"a"}', '{"id":2,"name":"b"}'])
+
+
+@pytest.mark.heavy
 def test_a_damaged_file_is_a_dead_letter_and_the_others_are_read(
     spark: SparkSession, topics: Topics, name: str, folder: Path, make: Make
 ) -> None:

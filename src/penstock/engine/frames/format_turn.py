@@ -108,6 +108,11 @@ class FormatTurn:
 
     def _run(self, commits: TurnCommits) -> FrameReport:
         self._refuse_unless_wanted()
+        if self._starts:
+            commits.commit(self._starts)  # before anything can fail
+        if not self._order.plan.ranges:
+            commits.keep()
+            return self._report({}, 0, SetAside())
         target, plan = self._target(), self._order.plan
         if target is not None and self._order.stored:
             judged = self._verdict(target)
@@ -122,6 +127,13 @@ class FormatTurn:
             if looked:
                 raise RetriableError(CHANGED) from None
         return self._through(commits, target, self._look())
+
+    @property
+    def _starts(self) -> dict[PartitionId, Committed]:
+        """Starts that could be others next time."""
+        unsaid = self._lease.uncommitted_starts
+        starts = {(a.topic, a.partition): (a.offset, a.metadata) for a in self._lease.assignments}
+        return {place: start for place, start in starts.items() if place in unsaid}
 
     def _look(self) -> Sifted:
         found = self._records.look(self._order.plan, all_errors=self._tolerant)
@@ -239,7 +251,7 @@ class FormatTurn:
             lease.task,
             lease.lease_id,
             End.FAILED if aside.failure else End.DONE,
-            sink_positions=offsets,
+            sink_positions={**self._starts, **offsets},
             records=taken,
             dead_letters=letters,
             topics=frozenset(topic for topic, _ in offsets),

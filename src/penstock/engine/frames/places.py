@@ -8,11 +8,11 @@ on later would delete what its successor has written. Spark leaves out ``_stagin
 
 from __future__ import annotations
 
-import errno
+import contextlib
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 from penstock.engine.frames.errors import WriteError
 
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 STAGING = "_staging"
-TAKEN = (errno.EEXIST, errno.ENOTEMPTY)
+COLUMN = "turn"
+"""What Spark makes of the names of turns' folders when it reads the path."""
 ATOMIC = frozenset({"file", "hdfs", "viewfs", "webhdfs", "abfs", "abfss"})
 """File systems that rename a folder at once, or not at all."""
 
@@ -37,6 +38,10 @@ class Places(Protocol):
     def put(self, turn: str, worker_epoch: int) -> bool:
         """Put what was written in its place; False if another worker has done so before."""
 
+    def clear(self, turn: str, worker_epoch: int) -> None:
+        """Delete what this worker still has aside; and once the turn is in its place, what earlier
+        ones have. Does what it can, and raises nothing."""
+
 
 def places(spark: SparkSession, path: str) -> Places:
     """The places below ``path``: a URL of one of Hadoop's file systems, or a local folder, which
@@ -48,8 +53,8 @@ def places(spark: SparkSession, path: str) -> Places:
         found = str(system.makeQualified(root).toString())
     except Exception as error:
         raise WriteError(f"{path} cannot be written: {_reason(error)}") from error
-    if urlsplit(found).scheme == "file":
-        return LocalPlaces(Path(unquote(urlsplit(found).path)))
+    if found.startswith("file:"):
+        return LocalPlaces(Path(found.removeprefix("file://").removeprefix("file:")))
     return HadoopPlaces(spark, found)
 
 
@@ -73,7 +78,7 @@ class LocalPlaces:
         return self._place(turn).exists()
 
     def _place(self, turn: str) -> Path:
-        return self._root / f"turn={turn}"
+        return self._root / f"{COLUMN}={turn}"
 
     def _aside(self, turn: str, worker_epoch: int) -> Path:
         return self._root / STAGING / f"{turn}.{worker_epoch}"
@@ -87,20 +92,27 @@ class LocalPlaces:
                 shutil.rmtree(aside)
         except OSError as error:
             raise WriteError(f"{self._root} cannot be written: {error.strerror}") from error
-        return aside.as_uri()
+        return f"file:{aside}"  # not encoded: Hadoop decodes nothing
 
     def put(self, turn: str, worker_epoch: int) -> bool:
         """Rename it. The system refuses if the place exists: there is always a file in it."""
         aside = self._aside(turn, worker_epoch)
-        (aside / "_SUCCESS").touch()
         try:
+            (aside / "_SUCCESS").touch()
             aside.rename(self._place(turn))
         except OSError as error:
-            if error.errno not in TAKEN:
+            if not self.happened(turn):
                 raise WriteError(f"{self._root} cannot be written: {error.strerror}") from error
-            shutil.rmtree(aside, ignore_errors=True)
             return False
         return True
+
+    def clear(self, turn: str, worker_epoch: int) -> None:
+        """By the names of folders."""
+        with contextlib.suppress(OSError):
+            happened = self.happened(turn)
+            for aside in (self._root / STAGING).iterdir():
+                if _is_waste(aside.name, turn, worker_epoch, happened=happened):
+                    shutil.rmtree(aside, ignore_errors=True)
 
 
 class HadoopPlaces:
@@ -123,7 +135,7 @@ class HadoopPlaces:
 
     def happened(self, turn: str) -> bool:
         """Whether the turn's output is in its place."""
-        return bool(self._context.util().exists(self._path(f"turn={turn}")))
+        return bool(self._context.util().exists(self._path(f"{COLUMN}={turn}")))
 
     def staging(self, turn: str, worker_epoch: int) -> str:
         """The worker's own folder for this turn."""
@@ -137,20 +149,36 @@ class HadoopPlaces:
 
     def put(self, turn: str, worker_epoch: int) -> bool:
         """Rename it; ``FileSystem.rename`` would put it *into* a folder that exists."""
-        aside, place = self._aside(turn, worker_epoch), self._path(f"turn={turn}")
+        aside, place = self._aside(turn, worker_epoch), self._path(f"{COLUMN}={turn}")
         try:
             self._context.rename(aside, place, self._no_options())
         except Exception as error:
-            if "FileAlreadyExistsException" not in str(error):
+            if not self.happened(turn):
                 raise WriteError(f"{self._root} cannot be written: {_reason(error)}") from error
-            self._context.delete(aside, True)
             return False
         return True
+
+    def clear(self, turn: str, worker_epoch: int) -> None:
+        """By the names of folders."""
+        with contextlib.suppress(Exception):
+            happened = self.happened(turn)
+            for status in self._context.util().listStatus(self._path(STAGING)):
+                aside = status.getPath()
+                if _is_waste(str(aside.getName()), turn, worker_epoch, happened=happened):
+                    self._context.delete(aside, True)
 
     def _no_options(self) -> Any:
         """Of a rename: never overwrite."""
         rename = self._jvm.java.lang.Class.forName("org.apache.hadoop.fs.Options$Rename")
         return self._jvm.java.lang.reflect.Array.newInstance(rename, 0)
+
+
+def _is_waste(name: str, turn: str, worker_epoch: int, *, happened: bool) -> bool:
+    """Whether a folder with this name may be deleted. Of later workers none is: they may write."""
+    whose, _, epoch = name.rpartition(".")
+    if whose != turn or not epoch.isdecimal():
+        return False
+    return int(epoch) == worker_epoch or (happened and int(epoch) < worker_epoch)
 
 
 def _java(spark: SparkSession) -> Any:

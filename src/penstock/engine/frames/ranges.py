@@ -30,6 +30,8 @@ class TurnPlan:
     config: str
     letters: str = ""
     """Tells which of the records were refused, and became dead letters when this was stored."""
+    part_of: str = ""
+    """The id of the plan that was stored, if these are only some of its ranges."""
 
     @property
     def id(self) -> str:
@@ -38,6 +40,8 @@ class TurnPlan:
         It begins with a letter, so that Spark, which finds it in the name of a folder, takes it for
         a text and not for a number.
         """
+        if self.part_of:
+            return self.part_of
         told = [[r.topic, r.partition, r.start, r.stop] for r in sorted(self.ranges)]
         return f"e{self.epoch}-{_digest([self.epoch, told])[:32]}"
 
@@ -81,13 +85,14 @@ def verdict(plan: TurnPlan, *, happened: bool, epoch: int, config: str) -> Verdi
     """Judge a stored plan by the present.
 
     Altered offsets decide first: what they say is to be read, even if it is written already. A
-    changed configuration does not undo what has been written.
+    changed configuration does not undo what has been written. What is left of a plan says whether
+    it has happened, but cannot be run: it would be another turn.
     """
     if plan.epoch != epoch:
         return Verdict.DROP
     if happened:
         return Verdict.COMMIT
-    return Verdict.RUN if plan.config == config else Verdict.DROP
+    return Verdict.RUN if plan.config == config and not plan.part_of else Verdict.DROP
 
 
 def plan_turn(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from penstock.engine.frames.errors import FrameError, UnreadableError, WriteError
 from penstock.engine.frames.formats import refuse_unless_installed
-from penstock.engine.frames.places import places
+from penstock.engine.frames.places import COLUMN, places
 from penstock.engine.frames.ranges import TurnPlan
 from penstock.kafka.clients import Connection
 from penstock.kafka.range_reader import Range
@@ -53,14 +53,31 @@ def run_turn(
     if target.happened(plan.id):
         return Outcome.HAPPENED_BEFORE
     refuse_unless_installed(spark, end.format)
-    with explained(plan.target):
-        aside = target.staging(plan.id, worker_epoch)
-        writer = frame().write.format(end.format).options(**end.options)
-        writer.partitionBy(*end.partition_by).save(aside)
-    if not confirm():
-        return Outcome.NOT_WANTED
-    put = target.put(plan.id, worker_epoch)
+    try:
+        with explained(plan.target):
+            aside = target.staging(plan.id, worker_epoch)
+            rows = frame()
+            _refuse_hidden(rows.columns)
+            writer = rows.write.format(end.format).options(**end.options)
+            writer.partitionBy(*end.partition_by).save(aside)
+        if not confirm():
+            return Outcome.NOT_WANTED
+        put = target.put(plan.id, worker_epoch)
+    except WriteError:
+        if not target.happened(plan.id):
+            raise
+        put = False  # a later worker has put it in its place, and has deleted what was here
+    finally:
+        target.clear(plan.id, worker_epoch)
     return Outcome.WRITTEN if put else Outcome.HAPPENED_BEFORE
+
+
+def _refuse_hidden(columns: Sequence[str]) -> None:
+    """WriteError for a column in whose place Spark would read the names of turns' folders."""
+    if found := next((name for name in columns if name.lower() == COLUMN), None):
+        raise WriteError(
+            f"column {found} would be hidden by the folders {COLUMN}=...: give it another name"
+        )
 
 
 def append(spark: SparkSession, end: FormatEnd, frame: Callable[[], DataFrame]) -> None:

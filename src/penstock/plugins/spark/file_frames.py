@@ -37,6 +37,8 @@ SETTINGS: Final = {
 MERGING: Final = ("parquet", "orc")
 TEXTS: Final = ("json", "csv")
 """Formats in which a row may be broken."""
+BASE: Final = "basepath"
+"""The option that has Spark read columns from the names of folders below it."""
 AVRO: Final = "org.apache.spark:spark-avro_2.13:"
 UNREADABLE: Final = "[FAILED_READ_FILE"
 UNMERGEABLE: Final = ("CANNOT_MERGE", "Failed merging schema", "Failed to merge")
@@ -83,6 +85,19 @@ class FileFrames:
         if self._format in TEXTS:
             fields.append(StructField(BROKEN, StringType()))
         return StructType(fields)
+
+    def refuse_hidden(self, schema: StructType, keys: Sequence[str]) -> None:
+        """UserError for a column of ``schema`` that is not in the files, whose paths below the
+        source's are ``keys``, but in the names of their folders: it would be null."""
+        if not self._schema or any(option.lower() == BASE for option in self._options):
+            return
+        wanted = {name.lower() for name in schema.fieldNames()}
+        folders = {folder for key in keys for folder in key.split("/")[:-1] if "=" in folder}
+        if found := next((f for f in sorted(folders) if f.partition("=")[0].lower() in wanted), ""):
+            raise UserError(
+                f"The schema has a column that names of folders have ({found}): set "
+                f"format.options.basePath to the folder above the first of these"
+            )
 
     def frame(self, session: SparkSession, paths: Sequence[str], schema: StructType) -> DataFrame:
         """The records of these files, with the file of each."""

@@ -174,6 +174,8 @@ class FilePlanner:
         every = [path for each in paths for path in each]
         self._planned = [file.listed for order in orders for file in order.files.values()]
         schema = self._frames.schema(session, every) if every else None
+        if schema is not None:
+            self._frames.refuse_hidden(schema, [listed.key for listed in self._planned])
         records = RowRecords(self._values[TOPIC])
         return [
             FrameShare(

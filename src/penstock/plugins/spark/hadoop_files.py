@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import stat
 from collections.abc import Iterable, Iterator
@@ -142,6 +143,21 @@ class HadoopFiles:
 def local(path: str) -> str:
     """The path of this machine in Hadoop's form of it."""
     return path.removeprefix("file://").removeprefix("file:")
+
+
+def on_this_machine(path: str) -> str | None:
+    """What Hadoop takes a path or URL for; None if that is another file system's.
+
+    It decodes nothing, no character ends a path, and ``..`` is the folder above, links or not.
+    """
+    scheme, colon, rest = path.partition(":")
+    if not colon or "/" in scheme:
+        scheme, rest = "", path
+    if scheme.lower() not in ("", "file"):
+        return None
+    if rest.startswith("//") and len(rest) > 2:
+        rest = "/" + rest[2:].partition("/")[2]
+    return os.path.normpath(rest)
 
 
 def listed_here(path: str) -> Iterator[Status]:

@@ -6,11 +6,12 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 from penstock import __version__
 from penstock.plugins.files.file_jail import ROOTS, Jail
 from penstock.plugins.spark.decoding import FORMS, Decoding, decoded, readable
+from penstock.plugins.spark.hadoop_files import on_this_machine
 from penstock.sdk.config import ConfigDef, ConfigKey, Importance, Type
 from penstock.sdk.config_validators import non_empty, one_of
 from penstock.sdk.errors import ConfigError, UserError
@@ -144,7 +145,7 @@ class SparkSinkConnector(FrameConnector):
         path = config.get(PATH, "")
         if not path or config.get(FORMAT, "").lower() == "delta":
             return {}
-        local = _local(path)
+        local = on_this_machine(path)
         return {PATH: path.rstrip("/") if local is None else f"file:{os.path.realpath(local)}"}
 
     def start(self, config: Mapping[str, str]) -> None:
@@ -177,18 +178,14 @@ def _decoding(config: Mapping[str, Any]) -> Decoding:
     return Decoding(config[VALUE], config[SCHEMA], config[DELIMITER])
 
 
-def _local(path: str) -> str | None:
-    """The folder on this machine; None for another file system's."""
-    parts = urlsplit(path)
-    return unquote(parts.path) if parts.scheme in ("", "file") else None
-
-
 def _check_path(config: Mapping[str, str], parsed: Mapping[str, Any]) -> None:
     """ConfigError if it is missing, UserError if the worker does not allow it."""
     path = parsed[PATH]
+    if given := next((key for key in config if key.lower() == f"{OPTIONS}path"), None):
+        raise ConfigError(f"leave it out, and set {PATH}", key=given)
     if not path and parsed[FORMAT].lower() in IN_FOLDERS:
         raise ConfigError(f"format {parsed[FORMAT]} writes files: say where, in {PATH}", key=PATH)
-    if path and (local := _local(path)) is not None:
+    if path and (local := on_this_machine(path)) is not None:
         Jail.of(config).check(local)
 
 

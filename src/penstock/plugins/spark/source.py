@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
-from urllib.parse import unquote, urlsplit
 
 from penstock import __version__
 from penstock.plugins.databases.table_offsets import PARTITION_KEYS as TABLE_KEYS
@@ -16,7 +15,7 @@ from penstock.plugins.objects.source_offsets import PARTITION_KEYS as FILE_KEYS
 from penstock.plugins.spark.delta_offsets import check_delta_offset, delta_partition
 from penstock.plugins.spark.delta_planner import DeltaPlanner
 from penstock.plugins.spark.file_planner import FilePlanner
-from penstock.plugins.spark.hadoop_files import folder_of
+from penstock.plugins.spark.hadoop_files import folder_of, on_this_machine
 from penstock.plugins.spark.source_config import (
     DELTA,
     FORMAT,
@@ -160,6 +159,5 @@ def _check_path(config: Mapping[str, str], parsed: Mapping[str, Any]) -> None:
         return
     if not path:
         raise ConfigError("say which files to read", key=PATH)
-    parts = urlsplit(folder_of(path))
-    if parts.scheme in ("", "file"):
-        Jail.of(config).check(unquote(parts.path))
+    if (local := on_this_machine(folder_of(path))) is not None:
+        Jail.of(config).check(local)

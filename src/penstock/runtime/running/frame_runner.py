@@ -57,7 +57,7 @@ class FrameRunner(TurnRunner[FrameLease], SinkRunner):
     # Planning.
 
     def _plan(self, tasks: Sequence[int], limits: Limits) -> list[Lease]:
-        starts, ids = self._planned_starts(), self._topic_ids
+        starts, ids = self._noted_starts(), self._topic_ids
         mine = {p: s for p, s in starts.items() if self._tasks_of[p] in self._startable(tasks)}
         ranges = self._ranges(mine)
         leases: list[Lease] = [
@@ -68,12 +68,28 @@ class FrameRunner(TurnRunner[FrameLease], SinkRunner):
         self._renewing = False
         return leases
 
+    def _noted_starts(self) -> dict[PartitionId, Start]:
+        """Without what is noted of a topic that was recreated: it is about the earlier one. Such a
+        start is not the group's own, nor has it only expired."""
+        starts = self._planned_starts()
+        if not isinstance(self._end, FormatEnd) or self._positions is None:
+            return starts
+        known = self._positions.expired
+        return {
+            p: replace(start, metadata="") if start.unsaid and p not in known else start
+            for p, start in starts.items()
+        }
+
     def _startable(self, tasks: Sequence[int]) -> set[int]:
         return {task for task in tasks if task not in self.failed}
 
     def _ranges(self, starts: Mapping[PartitionId, Start]) -> list[Range]:
         """About a second of work; or what an earlier turn has stored, and perhaps written."""
         if (stored := self._stored_plan(starts)) is not None:
+            if stored.part_of and not starts.keys() >= set(self._partitions()):
+                # Of the others Kafka does not say now where they stand: it can be known later.
+                self._stored = None
+                return []
             self._left = True
             return list(stored.ranges)
         positions = {p: start.offset for p, start in starts.items()}

@@ -13,7 +13,7 @@ from frame_leases import plain_lease
 from penstock.engine.frames import format_turn
 from penstock.engine.frames.errors import UnreadableError
 from penstock.engine.frames.format_turn import FormatOrder, FormatTurn
-from penstock.engine.frames.frame_lease import FrameReport
+from penstock.engine.frames.frame_lease import FrameLease, FrameReport
 from penstock.engine.frames.ranges import TurnPlan
 from penstock.engine.frames.sifted import NOTHING, Sifted
 from penstock.engine.frames.stored_plan import stored_plan
@@ -28,6 +28,7 @@ from penstock.kafka.topics import PartitionId
 from penstock.sdk.batches import record_batch
 from penstock.sdk.errors import RetriableError
 from penstock.sdk.frames import FormatEnd
+from penstock.sdk.tasks import Assignment
 
 PLAN = TurnPlan(7, (Range("t", 0, 0, 10), Range("t", 1, 0, 10)), "/out", "config")
 LETTERS = Tolerance(all_errors=True, dead_letter_topic="letters")
@@ -118,13 +119,18 @@ def world(monkeypatch: pytest.MonkeyPatch) -> World:
 
 
 def turn(
-    world: World, *, tolerance: Tolerance = LETTERS, plan: TurnPlan = PLAN, kind: str = "parquet"
+    world: World,
+    *,
+    tolerance: Tolerance = LETTERS,
+    plan: TurnPlan = PLAN,
+    kind: str = "parquet",
+    lease: FrameLease = LEASE,
 ) -> FrameReport:
     """What a worker does next: it finds what an earlier one has stored."""
     stored = stored_plan(world.offsets, plan.target)
     reading = Reading(lambda records, _: records, lambda records, _: records)
     order = FormatOrder(
-        replace(LEASE, tolerance=tolerance),
+        replace(lease, tolerance=tolerance),
         FormatEnd(kind, plan.target),
         stored or plan,
         stored=stored is not None,
@@ -233,6 +239,29 @@ def remaining(world: World) -> TurnPlan:
     )
 
 
+@pytest.mark.parametrize("step", ["write", "end"])
+@pytest.mark.parametrize("how", ["altered", "not known"])
+def test_of_a_turn_that_was_killed_a_partition_is_read_from_elsewhere(
+    world: World, step: str, how: str
+) -> None:
+    """Its offset was altered, or its topic is gone: the others are written once all the same."""
+    world.dies_before = step
+    assert turn(world).end is End.LOST
+    if how == "altered":
+        world.offsets["t", 0] = (4, world.offsets["t", 0][1])
+    else:
+        del world.offsets["t", 0]
+    start = world.offsets.get(("t", 0), (0, ""))[0]
+    assert turn(world).end is End.DONE
+    assert ends(world) == [start, 10 if step == "end" else 0]
+    rest = (Range("t", 0, start, 10), Range("t", 1, ends(world)[1], 10))
+    again = replace(PLAN, epoch=8, ranges=tuple(each for each in rest if each.count))
+    assert turn(world, plan=again).end is End.DONE
+    assert ends(world) == [10, 10]
+    written = [r for plan, _ in world.written for r in plan.ranges if r.partition == 1]
+    assert written == [Range("t", 1, 0, 10)]
+
+
 def test_more_than_a_turn_can_take_is_left_for_the_next(world: World) -> None:
     world.unreadable = refused((0, 3), (0, 4), cuts={("t", 0): 6})
     report = turn(world)
@@ -267,3 +296,29 @@ def test_errors_that_are_tolerated_without_letters_are_counted(world: World) -> 
     report = turn(world, tolerance=Tolerance(all_errors=True))
     assert (report.end, report.bad_rows, report.dead_letters) == (End.DONE, 1, 0)
     assert (report.tally.skipped, report.produced, world.letters) == (1, 19, [])
+
+
+def unsaid(*places: tuple[int, int]) -> FrameLease:
+    """Of partitions whose starts could be others next time, such as the ends of their topics."""
+    assignments = tuple(Assignment("t", partition, offset, "kept") for partition, offset in places)
+    starts = frozenset(("t", partition) for partition, _ in places)
+    return replace(LEASE, assignments=assignments, uncommitted_starts=starts)
+
+
+def test_a_start_is_committed_although_there_is_nothing_to_read(world: World) -> None:
+    report = turn(world, plan=replace(PLAN, ranges=()), lease=unsaid((0, 5), (1, 6)))
+    starts = {("t", 0): (5, "kept"), ("t", 1): (6, "kept")}
+    assert (report.end, report.sink_positions, world.offsets) == (End.DONE, starts, starts)
+    assert (world.written, world.looks) == ([], 0)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "jdbc"])
+def test_starts_are_committed_before_anything_can_fail(world: World, kind: str) -> None:
+    """A worker that comes next would otherwise begin elsewhere."""
+    world.unreadable = refused((0, 0))
+    lease = unsaid((0, 0), (2, 7))
+    report = turn(world, tolerance=Tolerance(), kind=kind, lease=lease)
+    assert report.end is End.FAILED
+    assert ends(world) == [0, 10]
+    assert world.offsets["t", 2] == report.sink_positions["t", 2] == (7, "kept")
+    assert report.sink_positions["t", 0] == (0, "kept")

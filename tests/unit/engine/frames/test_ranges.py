@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -95,6 +96,13 @@ def test_what_becomes_of_a_stored_plan(
 ) -> None:
     plan = plan_of(Range("t", 0, 0, 1))
     assert verdict(plan, happened=happened, epoch=epoch, config=config) is expected
+
+
+def test_what_is_left_of_a_plan_cannot_be_run() -> None:
+    left = replace(plan_of(Range("t", 0, 0, 1)), part_of="e0-whole")
+    assert left.id == "e0-whole"
+    assert verdict(left, happened=True, epoch=0, config="c") is Verdict.COMMIT
+    assert verdict(left, happened=False, epoch=0, config="c") is Verdict.DROP
 
 
 def test_a_range_is_cut_into_pieces() -> None:

@@ -25,11 +25,16 @@ def test_a_plan_says_which_letters_were_written_with_it() -> None:
     assert plan.id == PLAN.id
 
 
-def test_a_plan_is_dropped_when_one_of_its_positions_was_altered() -> None:
+def test_of_a_plan_what_was_altered_or_is_not_known_is_missing() -> None:
+    """It still says whether it has happened, under the id that it was stored with."""
     notes = noted(PLAN)
     offset, text = notes["a", 0]
-    assert stored_plan({**notes, ("a", 0): (offset - 1, text)}, "/out") is None
-    assert stored_plan({("b", 1): notes["b", 1]}, "/out") is None
+    for known in ({**notes, ("a", 0): (offset - 1, text)}, {("b", 1): notes["b", 1]}):
+        found = stored_plan(known, "/out")
+        assert found is not None
+        assert (found.ranges, found.id, found.part_of) == (PLAN.ranges[1:], PLAN.id, PLAN.id)
+    altered = {p: (offset + 1, text) for p, (offset, text) in notes.items()}
+    assert stored_plan(altered, "/out") is None
 
 
 def test_notes_of_an_earlier_plan_do_not_count() -> None:

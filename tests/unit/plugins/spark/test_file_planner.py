@@ -66,6 +66,8 @@ class Frames:
             raise SchemasDiffer("they differ")
         return "schema"
 
+    def refuse_hidden(self, schema: str, keys: Sequence[str]) -> None: ...
+
     def frame(self, session: Any, paths: Sequence[str], schema: str) -> list[str]:
         return list(paths)
 

@@ -41,6 +41,11 @@ def test_words_in_literals_and_in_names_are_fine() -> None:
         ({"path": ""}, "path"),
         ({"path": "/elsewhere", "file.allowed.roots": "/data"}, "path"),
         ({"path": "file:/elsewhere", "file.allowed.roots": "/data"}, "path"),
+        ({"path": "/data/x#/../../elsewhere", "file.allowed.roots": "/data"}, "path"),
+        ({"path": "/data/x?/../../elsewhere", "file.allowed.roots": "/data"}, "path"),
+        ({"path": "file://h/elsewhere", "file.allowed.roots": "/data"}, "path"),
+        ({"path": "/x%2F../data/x", "file.allowed.roots": "/data"}, "path"),
+        ({"path": "/data/x", "format": "other", "format.options.PATH": "/elsewhere"}, "path"),
         ({"path": "/data/x", "value.format": "json"}, "value.schema"),
         ({"path": "/data/x", "value.format": "csv"}, "value.schema"),
         ({"path": "/data/x", "value.schema": "id BIGINT"}, "value.schema"),
@@ -62,6 +67,7 @@ def test_what_it_may_say() -> None:
     assert not sink.validate({"path": "/data/x", "file.allowed.roots": "/data"})
     assert not sink.validate({"path": "/data/x", "value.format": "converter"})
     assert not sink.validate({"path": "s3a://bucket/x", "file.allowed.roots": "/data"})
+    assert not sink.validate({"path": "/data/a#b?c %41", "file.allowed.roots": "/data"})
     assert not sink.validate({"format": "jdbc"})
     assert not sink.validate({"format": "delta", "path": "/data/people"})
     assert not sink.validate({"format": "iceberg", "table": "lake.sales.people"})

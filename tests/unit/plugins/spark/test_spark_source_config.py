@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from penstock.plugins.spark.hadoop_files import PRINTED, comparable, folder_of, listed_here
+from penstock.plugins.spark.file_frames import FileFrames
+from penstock.plugins.spark.hadoop_files import (
+    PRINTED,
+    comparable,
+    folder_of,
+    listed_here,
+    on_this_machine,
+)
+from penstock.plugins.spark.row_records import RecordColumns
 from penstock.plugins.spark.source import SparkSourceConnector
 from penstock.sdk.errors import ConfigError, OffsetError, UserError
 from pyspark_penstock.connectors import Run
@@ -28,6 +39,10 @@ ROWS = {
         ({**FILES, "path": ""}, "path"),
         ({**FILES, "file.allowed.roots": "/elsewhere"}, "path"),
         ({**FILES, "path": "file:/da*/x", "file.allowed.roots": "/data"}, "path"),
+        (
+            {**FILES, "format": "delta", "path": "/data/x#/../../y", "file.allowed.roots": "/data"},
+            "path",
+        ),
         ({**FILES, "select": "reflect('a')"}, "select"),
         ({**FILES, "format.options.mode": "DROPMALFORMED"}, "format.options.mode"),
         (
@@ -88,6 +103,21 @@ def test_where_the_files_of_a_pattern_are() -> None:
     assert comparable("file:/a%20b") == comparable("file:///a%20b")
 
 
+@pytest.mark.parametrize(
+    ("path", "folder"),
+    [
+        ("/data/a b%41#c?d", "/data/a b%41#c?d"),
+        ("file:/data//x/../y", "/data/y"),
+        ("FILE://host/data", "/data"),
+        ("data/a:b", "data/a:b"),
+        ("s3a://bucket/data", None),
+        ("hdfs:/data", None),
+    ],
+)
+def test_which_paths_are_of_this_machine(path: str, folder: str | None) -> None:
+    assert on_this_machine(path) == folder
+
+
 def test_files_of_this_machine_are_listed_as_hadoop_does(tmp_path: Path) -> None:
     (tmp_path / "a b%41").write_text("xyz")
     (tmp_path / "sub").mkdir()
@@ -118,3 +148,27 @@ def test_a_session_that_reads_connectors_says_that_spark_reads_this_itself() -> 
     run = Run(ConnectorOptions(config, (), as_bytes=False, limit=None, idle_seconds=1.0))
     with pytest.raises(OptionError, match="Spark's own formats"):
         run.check()
+
+
+@pytest.mark.parametrize(
+    ("key", "schema", "options", "refused"),
+    [
+        ("day=1/a.json", "id, Day", {}, True),
+        ("x/day=1/b=2/a.json", "id, b", {}, True),
+        ("day=1/a.json", "id, day", {"BasePath": "/in"}, False),
+        ("day=1/a.json", "id", {}, False),
+        ("day/id=1.json", "id, day", {}, False),
+    ],
+)
+def test_columns_that_are_in_the_names_of_folders_are_not_null_without_a_word(
+    key: str, schema: str, options: dict[str, str], refused: bool
+) -> None:
+    frames = FileFrames("json", schema, options, ["*"], RecordColumns("t"))
+    told: Any = SimpleNamespace(fieldNames=lambda: schema.split(", "))
+    with pytest.raises(UserError, match="basePath") if refused else nullcontext():
+        frames.refuse_hidden(told, ["a.json", key])
+
+
+def test_without_a_schema_they_are_left_out() -> None:
+    told: Any = SimpleNamespace(fieldNames=lambda: ["id", "day"])
+    FileFrames("json", "", {}, ["*"], RecordColumns("t")).refuse_hidden(told, ["day=1/a.json"])

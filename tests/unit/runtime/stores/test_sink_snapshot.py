@@ -6,28 +6,33 @@ import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, TypeVar
 from unittest.mock import MagicMock
 
 import pytest
 
+from penstock.engine.frames.frame_lease import FrameLease
+from penstock.engine.frames.ranges import TurnPlan
+from penstock.engine.frames.stored_plan import noted
 from penstock.engine.lease.lease import End, Lease, Limits, Membership, Report, SinkLease
 from penstock.kafka.clients import Connection
 from penstock.kafka.errors import AccessDenied, BrokerUnavailable, KafkaFault
 from penstock.kafka.generation import LAYOUT, MARK
 from penstock.kafka.groups import Committed
 from penstock.kafka.partition_offsets import Answers
+from penstock.kafka.range_reader import Range
 from penstock.kafka.topics import PartitionId
 from penstock.runtime.config.worker_rules import Rules
 from penstock.runtime.plugins import Plugin, Plugins
 from penstock.runtime.running import sink_runner
+from penstock.runtime.running.frame_runner import FrameRunner
 from penstock.runtime.running.scheduler import TURN
 from penstock.runtime.running.sink_runner import SinkRunner
 from penstock.runtime.states import State
 from penstock.runtime.stores.sink_snapshot import Positions
 from penstock.sdk.config import ConfigDef
 from penstock.sdk.connectors import SinkConnector
-from penstock.sdk.frames import FrameTask
+from penstock.sdk.frames import FormatEnd, FrameTask
 
 
 class Nothing(SinkConnector):
@@ -50,6 +55,7 @@ class FakeKafka:
     ids: dict[str, str] = field(default_factory=dict)
     listed: dict[str, int] = field(default_factory=dict)
     faults: dict[PartitionId, KafkaFault] = field(default_factory=dict)
+    expired: frozenset[PartitionId] = frozenset()
 
     def topic(self, name: str, *bounds: tuple[int, int], topic_id: str = "1") -> None:
         self.bounds |= {(name, number): each for number, each in enumerate(bounds)}
@@ -60,7 +66,8 @@ class FakeKafka:
     def positions(self, partitions: Iterable[PartitionId]) -> Positions:
         wanted = frozenset(partitions)
         found = {p: each for p, each in self.committed.items() if p in wanted}
-        return Positions(wanted, found, {p: i for p, i in self.copied_ids.items() if p in found})
+        ids = {p: i for p, i in self.copied_ids.items() if p in found}
+        return Positions(wanted, found, ids, self.expired)
 
     def begins(self, partitions: Iterable[PartitionId]) -> Answers:
         return self._answers(partitions, 0)
@@ -93,6 +100,13 @@ def kafka() -> FakeKafka:
 @pytest.fixture
 def runner(kafka: FakeKafka, monkeypatch: pytest.MonkeyPatch) -> SinkRunner:
     """A sink of topics a and b, with two tasks, sure of itself."""
+    return made(SinkRunner, kafka, monkeypatch, tasks=2)
+
+
+R = TypeVar("R", bound=SinkRunner)
+
+
+def made(cls: type[R], kafka: FakeKafka, monkeypatch: pytest.MonkeyPatch, *, tasks: int) -> R:
     context = MagicMock()
     context.worker.rules = Rules()
     context.worker.group_id = "group"
@@ -103,8 +117,8 @@ def runner(kafka: FakeKafka, monkeypatch: pytest.MonkeyPatch) -> SinkRunner:
     shared = SimpleNamespace(of=kafka.of, topics=kafka.topics, ids=lambda: kafka.ids)
     context.ends = shared
     config = {"topics": "a,b"}
-    runner = SinkRunner(context, "sink", config, Plugin(Nothing), ConfigDef())
-    runner._tasks = [{}, {}]
+    runner = cls(context, "sink", config, Plugin(Nothing), ConfigDef())
+    runner._tasks = [{} for _ in range(tasks)]
     runner._connector = Nothing()
     with runner._unverified.verifying():
         pass
@@ -325,3 +339,47 @@ def test_offsets_are_renewed_at_once_while_no_lease_runs(
     runner.recommit()
     writes.return_value.write.assert_called_once_with(kafka.committed)
     assert not runner._renewing
+
+
+def test_a_turn_that_was_stored_waits_for_the_partitions_that_kafka_does_not_answer_for(
+    kafka: FakeKafka, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether it was written is not forgotten, and what it has written is not written again."""
+    runner = made(FrameRunner, kafka, monkeypatch, tasks=1)
+    runner._end = FormatEnd("parquet", "/out")
+    stored = TurnPlan(7, (Range("a", 0, 2, 6), Range("b", 0, 0, 4)), "/out", "config")
+    kafka.topic("a", (0, 9))
+    kafka.topic("b", (0, 4))
+    kafka.committed = dict(noted(stored))
+    kafka.faults = {("b", 0): BrokerUnavailable("LEADER_NOT_AVAILABLE")}
+    assert leases(runner) == []
+    kafka.faults = {}
+    assert read(runner) == stored.ranges
+    assert runner._stored == stored
+    kafka.listed = {"a": 1}
+    assert read(runner) == stored.ranges[:1]
+    assert runner._stored is not None
+    assert runner._stored.id == stored.id
+
+
+def test_a_stored_turn_is_not_of_a_topic_that_was_recreated(
+    kafka: FakeKafka, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Although both begin at the same offset. One whose offsets have expired is."""
+    runner = made(FrameRunner, kafka, monkeypatch, tasks=1)
+    runner._end = FormatEnd("parquet", "/out")
+    stored = TurnPlan(7, (Range("a", 0, 0, 6),), "/out", "config")
+    kafka.topic("a", (0, 9), topic_id="2")
+    kafka.committed, kafka.copied_ids = dict(noted(stored)), {("a", 0): "1"}
+    [lease] = leases(runner)
+    assert (read(runner), runner._stored) == ((Range("a", 0, 0, 9),), None)
+    assert [each.metadata for each in lease.assignments] == [""], "nor is it committed again"
+    kafka.copied_ids, kafka.expired = {}, frozenset({("a", 0)})
+    runner._positions = None
+    assert read(runner) == stored.ranges
+
+
+def read(runner: FrameRunner) -> tuple[Range, ...]:
+    [lease] = leases(runner)
+    assert isinstance(lease, FrameLease)
+    return lease.ranges
