@@ -228,6 +228,8 @@ def test_committing_waits_for_nobody(consumer, put_out, monkeypatch: pytest.Monk
     texts(reader, 3)
     put_out(reader)
     with monkeypatch.context() as patched:
-        patched.setattr(reader._opened(), "_regain", lambda: pytest.fail("it asked the brokers"))
+        patched.setattr(
+            reader._opened()._storing, "_regain", lambda: pytest.fail("it asked the brokers")
+        )
         reader.commit()
     reader.flush()

@@ -150,7 +150,7 @@ def test_a_bad_row_fails_the_task_at_its_place(
     [
         ({"expression": "value.nothing", "schema": "id BIGINT"}, "nothing"),
         ({"expression": "value.id"}, "name the fields of the value in schema"),
-        ({"expression": "regr_slope(offset, offset) AS x"}, "of one record something else"),
+        ({"expression": "regr_slope(offset, offset) AS x"}, "does not make one record of one"),
         ({"expression": "value +"}, "PARSE_SYNTAX_ERROR"),
         ({"where": "offset + 1"}, "has to be a condition"),
         ({"where": "TRUE", "schema": "id NONSENSE"}, "NONSENSE"),

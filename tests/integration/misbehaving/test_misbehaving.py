@@ -50,9 +50,17 @@ class Stage:
     release: Path
     how: str
 
-    def source(self, where: str, state: str | None = None, kind: str = "MisbehavingSource") -> str:
-        """A source that misbehaves there, or has a part that does."""
-        return self._create(kind, where, {"count": str(RECORDS)}, state)
+    def source(
+        self,
+        where: str,
+        state: str | None = None,
+        kind: str = "MisbehavingSource",
+        *,
+        blind: bool = False,
+    ) -> str:
+        """A source that misbehaves there, or has a part that does; it gets a lease although there
+        is nothing left to read if it is ``blind``."""
+        return self._create(kind, where, {"count": str(RECORDS), "blind": str(blind)}, state)
 
     def sink(self, where: str) -> str:
         """A sink that misbehaves there, or has a part that does, with something to write."""
@@ -259,7 +267,9 @@ def test_optional_callbacks_of_a_task_that_raise(stage: Stage, how: str) -> None
 
 @pytest.mark.parametrize("how", HANGS)
 def test_optional_callbacks_of_a_task_that_do_not_return(stage: Stage, how: str) -> None:
-    names = [stage.source(where) for where in OPTIONAL]
+    # What hangs twice is FAILED. These hang when everything is committed, and would not begin again
+    # with a look.
+    names = [stage.source(where, blind=where != "task.committed") for where in OPTIONAL]
     woken, finishing, told, asked = names
     bystander = stage.source("")
     stage.moved(bystander)

@@ -9,6 +9,11 @@ FIRST_MOMENT, LAST_MOMENT = -62_135_596_800_000, 253_402_300_799_999
 FIRST_DAY, LAST_DAY = -719_162, 2_932_896
 
 
+def timeless(column: str) -> str:
+    """What is told of a row whose time is NULL, or is one that no record can have."""
+    return f"there is no time between 1970 and 9999 in column {column}"
+
+
 def moment_of(milliseconds: str) -> str:
     """The time so many milliseconds after the beginning of 1970."""
     known = f"{milliseconds} BETWEEN {FIRST_MOMENT} AND {LAST_MOMENT}"

@@ -21,6 +21,7 @@ from penstock.sql.planning.decoding import RAW_COLUMNS, column_texts, parsed_of
 from penstock.sql.planning.encoding import key_of
 from penstock.sql.planning.joins import LEFT, RIGHT, Pairing
 from penstock.sql.planning.misfits import told_misfits
+from penstock.sql.planning.moments import timeless
 from penstock.sql.planning.persistent import PersistentPlan
 from penstock.sql.planning.spark_types import text
 from penstock.sql.planning.turn_text import (
@@ -111,8 +112,7 @@ def _side(plan: PersistentPlan, number: int, records: str, more: list[str]) -> s
     there, trouble = "value IS NOT NULL", pairing.key_troubles[number]
     cases = {
         source.unreadable: "penstock_unreadable",
-        f"there is no time in column {source.timestamp}": f"{TIME} IS NULL",
-        "the time of the row is before 1970": f"{TIME} < 0",
+        timeless(source.timestamp): f"{TIME} IS NULL",
         "Error computing the key of the join": trouble or "FALSE",
     }
     told = " ".join(f"WHEN {there} AND {when} THEN {text(what)}" for what, when in cases.items())

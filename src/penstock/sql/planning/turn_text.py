@@ -27,6 +27,7 @@ from penstock.sql.planning.decoding import (
 from penstock.sql.planning.encoding import Cell, enveloped, key_of, value_of
 from penstock.sql.planning.joins import LEFT, RIGHT
 from penstock.sql.planning.misfits import KEYLESS, told_misfits
+from penstock.sql.planning.moments import timeless
 from penstock.sql.planning.persistent import Output, PersistentPlan
 from penstock.sql.planning.spark_types import quoted, spark_type, text
 from penstock.sql.planning.troubles import either
@@ -196,12 +197,12 @@ def _error(plan: PersistentPlan) -> str:
     if plan.pairing is not None:
         return _pair_error(plan)
     there = "penstock_value IS NOT NULL"
-    timeless = f"{TIME} IS NULL" if plan.source.timestamp else ""
+    no_time = f"{TIME} IS NULL" if plan.source.timestamp else ""
     trouble = plan.join.key_trouble if plan.join else ""
     cases = {
         KEYLESS: "penstock_key IS NULL" if plan.source.kind is SourceKind.TABLE else "",
         plan.source.unreadable: "penstock_unreadable",
-        f"there is no time in column {plan.source.timestamp}": _both(there, timeless),
+        timeless(plan.source.timestamp): _both(there, no_time),
         "Error computing the key of the join": _both(there, trouble),
         "Error computing the condition in WHERE": _both(there, plan.where_trouble),
         **_column_errors(plan),
