@@ -44,7 +44,7 @@ class Asserter:
         """Whether a stream or table is as it says."""
         found = self.home.catalog.source(statement.name)
         wanted = resolved(statement.columns, self.home.catalog.types())
-        told: Differences = [("kind", statement.kind, found.kind)]
+        told: Differences = [("kind", statement.kind.value, found.kind.value)]
         if wanted:
             told.append(("columns", _columns(wanted), _columns(found.columns)))
         told += [(key, value, _property(found, key)) for key, value in _given(statement)]
