@@ -44,6 +44,7 @@ log = logging.getLogger(__name__)
 CALL_TIMEOUT = 10.0
 OFFSETS_TIMEOUT = 5.0
 RETRY_PAUSE = 0.2
+LOOK_UP_SECONDS = 10.0
 FULL_QUEUE_PAUSE = 0.05
 
 
@@ -74,6 +75,8 @@ class Transactions:
         self._aborting = False
         self._hopeless = _transaction_end()
         """When the brokers abort the open transaction, by the monotonic clock."""
+        self._partitions_of: dict[str, int] = {}
+        """How many partitions topics had when they were looked up."""
         self._producer: Producer = clients.transactional_producer(
             connection, transactional_id, **settings
         )
@@ -107,6 +110,19 @@ class Transactions:
         self.serve(FULL_QUEUE_PAUSE)
         if not waiting.worthwhile(len(self._producer)):
             raise self._untaken()
+
+    def look_up(self, topic: str, partition: int) -> None:
+        """Let the client know the partitions of a topic, where it may not know this one: the topic
+        may have grown since it asked last. Before any record is sent: nothing waits for the answer.
+        """
+        if partition < self._partitions_of.get(topic, 0):
+            return
+        try:
+            found = self._producer.list_topics(topic, LOOK_UP_SECONDS).topics[topic]
+        except KafkaException as error:
+            log.debug("the partitions of topic %s: %s", topic, describe(error))
+        else:
+            self._partitions_of[topic] = len(found.partitions)
 
     def drain(self) -> None:
         """Wait until the brokers have accepted all records; BrokerUnavailable if they do not.

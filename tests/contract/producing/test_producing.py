@@ -239,6 +239,27 @@ def test_a_full_queue_is_waited_out_with_headers_too(
 
 
 @pytest.mark.usefixtures("way")
+def test_partitions_that_came_later_are_written(
+    connection: Connection, topics: Topics, name: str
+) -> None:
+    """The client knows a topic as it was when it was first written."""
+    topics.create(name, partitions=1)
+    producer = Transactions(connection, name)
+    send(producer, whole(_at(name, 0)))
+    topics.grow(name, 3)
+    send(producer, whole(_at(name, 2), _at(name, 1)))
+    topics.grow(name, 4)
+    send(producer, whole(_at(name, 3)))
+    eventually(lambda: len(topics.messages(name)) == 4, within=20)
+    found = {(m.partition(), m.value()) for m in topics.messages(name)}
+    assert found == {(n, b"%d" % n) for n in range(4)}
+
+
+def _at(topic: str, partition: int) -> Whole:
+    return topic, partition, b"k", b"%d" % partition, None, [("h", b"1")]
+
+
+@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize(("partition", "size"), [(0, 20_000), (PARTITIONS + 4, 1)])
 def test_a_record_with_headers_that_is_refused(
     connection: Connection, topics: Topics, name: str, partition: int, size: int

@@ -33,6 +33,8 @@ class Sent:
 
 def produce(producer: Transactions, encoded: Encoded) -> Sent:
     """Add every record of the batch to the open transaction, in order."""
+    for known, partition in _last_partitions(encoded):
+        producer.look_up(known, partition)
     producer.begin()
     topic = _single_topic(encoded.batch.column("topic")) if _few(encoded) else None
     if topic is not None and _plain(encoded):
@@ -50,6 +52,18 @@ def topics_in(encoded: Encoded) -> frozenset[str]:
     column = encoded.batch.column("topic")
     topic = _single_topic(column) if len(column) else None
     return frozenset(pc.unique(column).to_pylist() if topic is None else [topic])
+
+
+def _last_partitions(encoded: Encoded) -> Iterator[tuple[str, int]]:
+    """The highest partition that records name, of each topic of which they name one."""
+    partitions = encoded.batch.column("partition")
+    if partitions.null_count == len(partitions):
+        return
+    topics = encoded.batch.column("topic").cast(pa.string())
+    named = pa.table({"topic": topics, "partition": partitions}).group_by("topic")
+    for row in named.aggregate([("partition", "max")]).to_pylist():
+        if row["partition_max"] is not None:
+            yield row["topic"], row["partition_max"]
 
 
 def _single_topic(topics: pa.Array) -> str | None:
